@@ -1,0 +1,1 @@
+//! The reservation function.
