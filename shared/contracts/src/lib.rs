@@ -1,1 +1,6 @@
-//! Wire types.
+//! What goes over a wire: HTTP bodies, problems, queue messages, WebSocket
+//! frames and the table of routes. Shapes only; the rules are in `domain`.
+
+pub mod messages;
+pub mod problem;
+pub mod routes;

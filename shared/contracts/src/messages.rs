@@ -1,0 +1,139 @@
+//! What the functions send each other through queues.
+
+use domain::{
+    Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent, Money, Order, OrderId,
+    OrderLine, OrderState,
+};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+
+/// An intent whose units are held in Redis and want to be persisted.
+/// Queue: order-intents; group: the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderIntent {
+    /// The order.
+    pub order: OrderId,
+    /// Who owns it.
+    pub customer: CustomerId,
+    /// Which event.
+    pub event: EventId,
+    /// The epoch of the hold.
+    pub epoch: Epoch,
+    /// What was asked for (hex of the fingerprint, version 1).
+    #[serde(with = "fingerprint_hex")]
+    pub fingerprint: Fingerprint,
+    /// The units and the prices they were held at.
+    pub lines: Vec<OrderLine>,
+    /// The event's currency.
+    pub currency: Currency,
+    /// When the units were held.
+    pub held_at: Timestamp,
+    /// When the hold lapses.
+    pub expires_at: Timestamp,
+}
+
+impl OrderIntent {
+    /// Who wants what, under which id.
+    #[must_use]
+    pub fn intent(&self) -> Intent {
+        Intent {
+            order: self.order,
+            customer: self.customer.clone(),
+            event: self.event.clone(),
+            fingerprint: self.fingerprint,
+        }
+    }
+
+    /// The order this intent becomes when it is persisted now.
+    #[must_use]
+    pub fn into_order(self, time: &HoldTime, now: Timestamp) -> Order {
+        Order {
+            id: self.order,
+            customer: self.customer,
+            event: self.event,
+            epoch: self.epoch,
+            state: OrderState::Pending,
+            rejection: None,
+            version: 1,
+            fingerprint: self.fingerprint,
+            total: Money { amount: Order::sum(&self.lines), currency: self.currency },
+            lines: self.lines,
+            created_at: self.held_at,
+            updated_at: now,
+            pay_by: Some(time.pay_by(now)),
+        }
+    }
+}
+
+/// An order whose item Redis could not be made to agree with at once.
+/// Queue: settle-retries.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SettleRetry {
+    /// The order.
+    pub order: OrderId,
+    /// Who owns it.
+    pub customer: CustomerId,
+    /// Which event.
+    pub event: EventId,
+}
+
+/// Something that watchers of an event should see.
+/// Queue: live-updates; group: the event.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "snake_case")]
+pub enum LiveUpdate {
+    /// Seats may have changed: look at the log.
+    Tick {
+        /// Which event.
+        event: EventId,
+        /// The ticker this tick belongs to, where it is one of a chain; none:
+        /// a nudge from outside the chain.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        ticker: Option<String>,
+    },
+    /// An order has a new state: tell its owner.
+    Order {
+        /// Which event.
+        event: EventId,
+        /// Who owns it.
+        customer: CustomerId,
+        /// The order.
+        order: OrderId,
+        /// Its state.
+        state: OrderState,
+        /// Why it was refused.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
+        /// Its version.
+        version: u64,
+    },
+}
+
+impl LiveUpdate {
+    /// The event it is about.
+    #[must_use]
+    pub fn event(&self) -> &EventId {
+        match self {
+            Self::Tick { event, .. } | Self::Order { event, .. } => event,
+        }
+    }
+}
+
+mod fingerprint_hex {
+    use domain::Fingerprint;
+    use serde::{Deserialize, Deserializer, Serializer, de::Error};
+
+    pub(super) fn serialize<S: Serializer>(
+        fingerprint: &Fingerprint,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&fingerprint.to_hex())
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Fingerprint, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Fingerprint::from_hex(&text).ok_or_else(|| D::Error::custom("not a fingerprint"))
+    }
+}

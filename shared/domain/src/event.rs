@@ -1,0 +1,292 @@
+//! Events, their sale and their ticket types.
+
+use jiff::{Timestamp, tz::TimeZone};
+use serde::{Deserialize, Serialize};
+
+use crate::ids::{Epoch, EventId, TicketTypeId};
+use crate::money::{Currency, Money};
+use crate::unit::partition_count;
+
+/// When a sale is open, as instants: `[opens_at, closes_at)`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaleWindow {
+    /// The first instant of the sale.
+    pub opens_at: Timestamp,
+    /// The first instant after it.
+    pub closes_at: Timestamp,
+}
+
+/// What the operator last said about the sale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaleSwitch {
+    /// Never opened: nothing can be bought, whatever the window says.
+    Scheduled,
+    /// Sells within the window.
+    Open,
+    /// Stopped for now.
+    Paused,
+    /// Over.
+    Closed,
+}
+
+/// What the sale is at an instant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SaleState {
+    /// Not yet.
+    Scheduled,
+    /// Now.
+    Open,
+    /// Stopped for now.
+    Paused,
+    /// Over.
+    Closed,
+}
+
+impl SaleWindow {
+    /// The state of a sale with this window and switch at an instant.
+    #[must_use]
+    pub fn state(&self, switch: SaleSwitch, now: Timestamp) -> SaleState {
+        match switch {
+            SaleSwitch::Closed => SaleState::Closed,
+            _ if now >= self.closes_at => SaleState::Closed,
+            SaleSwitch::Scheduled => SaleState::Scheduled,
+            _ if now < self.opens_at => SaleState::Scheduled,
+            SaleSwitch::Paused => SaleState::Paused,
+            SaleSwitch::Open => SaleState::Open,
+        }
+    }
+}
+
+/// Where an event takes place.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Venue {
+    /// The venue's name.
+    pub name: String,
+    /// The city it is in.
+    pub city: String,
+}
+
+/// An event as DynamoDB keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Event {
+    /// Named by the operator.
+    pub id: EventId,
+    /// What fans read.
+    pub title: String,
+    /// Where.
+    pub venue: Venue,
+    /// The IANA zone times are shown in; it decides nothing.
+    pub time_zone: String,
+    /// When the event itself begins.
+    pub starts_at: Timestamp,
+    /// When it is on sale.
+    pub window: SaleWindow,
+    /// The one currency of all its prices.
+    pub currency: Currency,
+    /// Units one customer can have over all types; none: no such limit.
+    pub limit_per_customer: Option<u32>,
+    /// What the operator last said about the sale.
+    pub switch: SaleSwitch,
+    /// Grows by one at each edit (details and sale alike).
+    pub version: u64,
+    /// The highest epoch an inventory was begun under; 0 before the first.
+    pub epoch: Epoch,
+    /// Whether an inventory was ever activated. Once it was, a missing one is a
+    /// loss to recover from, not something to load afresh.
+    pub activated: bool,
+}
+
+impl Event {
+    /// The sale's state at an instant.
+    #[must_use]
+    pub fn state(&self, now: Timestamp) -> SaleState {
+        self.window.state(self.switch, now)
+    }
+
+    /// An instant in the event's zone, like `2026-12-01T10:00:00+08:00`.
+    /// An unknown zone (the zone data grew older than the event) shows UTC.
+    #[must_use]
+    pub fn local_time(&self, instant: Timestamp) -> String {
+        let zone = TimeZone::get(&self.time_zone).unwrap_or(TimeZone::UTC);
+        let local = instant.to_zoned_datetime(zone);
+        local.strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+
+    /// Whether a name is a time zone of the IANA database.
+    #[must_use]
+    pub fn is_time_zone(name: &str) -> bool {
+        TimeZone::get(name).is_ok()
+    }
+}
+
+/// How units of a type are told apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TicketKind {
+    /// Places without numbers.
+    GeneralAdmission,
+    /// Numbered seats.
+    ReservedSeating,
+}
+
+/// A price and the version of its type that it came with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PriceTag {
+    /// The price of one unit.
+    pub price: Money,
+    /// The version of the ticket type that set it.
+    pub version: u64,
+}
+
+/// A ticket type as DynamoDB keeps it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TicketType {
+    /// Named by the operator.
+    pub id: TicketTypeId,
+    /// What fans read.
+    pub name: String,
+    /// General admission or reserved seating.
+    pub kind: TicketKind,
+    /// The price of one unit.
+    pub price: Money,
+    /// Units of this type one customer can have.
+    pub limit_per_customer: Option<u32>,
+    /// Position among the event's types, from 1; fixed.
+    pub index: u8,
+    /// The type's serial space is `0 … ceiling-1`. Only grows once on sale.
+    pub ceiling: u32,
+    /// What the operator wants sold: the ceiling less what is withdrawn.
+    pub capacity: u32,
+    /// How many partitions its units are spread over; fixed when first on sale.
+    pub partitions: u32,
+    /// Grows by one at each edit.
+    pub version: u64,
+}
+
+impl TicketType {
+    /// The most units a type can have: a packed slot array of it stays well
+    /// inside what one Redis value can hold.
+    pub const MAX_CEILING: u32 = 1_000_000;
+    /// The most types an event can have.
+    pub const MAX_PER_EVENT: u8 = 100;
+
+    /// How many partitions a type of this size gets.
+    #[must_use]
+    pub fn partitions_for(ceiling: u32) -> u32 {
+        partition_count(ceiling)
+    }
+}
+
+/// The one setting for time, H: how long a hold lasts, and how long before its
+/// end persistence starts nothing any more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HoldTime {
+    hold_seconds: u32,
+    margin_seconds: u32,
+}
+
+impl HoldTime {
+    /// From H and the persistence function's timeout. The margin is that
+    /// timeout and five seconds; H must be at least twice the margin, or a hold
+    /// could lapse before its intent had a chance.
+    #[must_use]
+    pub fn new(hold_seconds: u32, persistence_timeout_seconds: u32) -> Option<Self> {
+        let margin_seconds = persistence_timeout_seconds.checked_add(5)?;
+        (hold_seconds >= margin_seconds.checked_mul(2)?)
+            .then_some(Self { hold_seconds, margin_seconds })
+    }
+
+    /// H.
+    #[must_use]
+    pub fn hold(&self) -> std::time::Duration {
+        std::time::Duration::from_secs(self.hold_seconds.into())
+    }
+
+    /// When an order persisted now must be paid.
+    #[must_use]
+    pub fn pay_by(&self, persisted_at: Timestamp) -> Timestamp {
+        persisted_at
+            .saturating_add(jiff::SignedDuration::from_secs(self.hold_seconds.into()))
+            .unwrap_or(Timestamp::MAX)
+    }
+
+    /// Whether it is too late to begin persisting a hold that ends then: the
+    /// transaction could land after the hold has lapsed and the unit was sold on.
+    #[must_use]
+    pub fn is_too_late(&self, expires_at: Timestamp, now: Timestamp) -> bool {
+        let margin = jiff::SignedDuration::from_secs(self.margin_seconds.into());
+        now.saturating_add(margin).unwrap_or(Timestamp::MAX) >= expires_at
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(text: &str) -> Timestamp {
+        text.parse().unwrap()
+    }
+
+    #[test]
+    fn a_window_opens_at_its_first_instant_and_ends_before_its_last() {
+        let window = SaleWindow {
+            opens_at: at("2026-12-01T02:00:00Z"),
+            closes_at: at("2026-12-02T02:00:00Z"),
+        };
+        let state = |instant| window.state(SaleSwitch::Open, at(instant));
+        assert_eq!(state("2026-12-01T01:59:59.999Z"), SaleState::Scheduled);
+        assert_eq!(state("2026-12-01T02:00:00Z"), SaleState::Open);
+        assert_eq!(state("2026-12-02T01:59:59.999Z"), SaleState::Open);
+        assert_eq!(state("2026-12-02T02:00:00Z"), SaleState::Closed);
+        let inside = at("2026-12-01T12:00:00Z");
+        assert_eq!(window.state(SaleSwitch::Scheduled, inside), SaleState::Scheduled);
+        assert_eq!(window.state(SaleSwitch::Paused, inside), SaleState::Paused);
+        assert_eq!(window.state(SaleSwitch::Closed, inside), SaleState::Closed);
+        assert_eq!(
+            window.state(SaleSwitch::Paused, at("2026-12-01T01:00:00Z")),
+            SaleState::Scheduled
+        );
+        assert_eq!(
+            window.state(SaleSwitch::Scheduled, at("2026-12-03T01:00:00Z")),
+            SaleState::Closed
+        );
+    }
+
+    #[test]
+    fn persistence_starts_nothing_in_the_margin() {
+        assert_eq!(HoldTime::new(69, 30), None, "H is at least twice the margin");
+        let time = HoldTime::new(70, 30).unwrap();
+        let now = at("2026-12-01T00:00:00Z");
+        assert!(!time.is_too_late(at("2026-12-01T00:00:35.001Z"), now));
+        assert!(time.is_too_late(at("2026-12-01T00:00:35Z"), now));
+        assert_eq!(time.pay_by(now), at("2026-12-01T00:01:10Z"));
+        assert_eq!(HoldTime::new(u32::MAX, u32::MAX), None);
+    }
+
+    #[test]
+    fn times_are_shown_in_the_events_zone() {
+        assert!(Event::is_time_zone("Asia/Taipei"));
+        assert!(!Event::is_time_zone("Asia/Atlantis"));
+        let currency = Currency::parse("TWD").unwrap();
+        let event = Event {
+            id: EventId::parse("e").unwrap(),
+            title: String::new(),
+            venue: Venue { name: String::new(), city: String::new() },
+            time_zone: "Asia/Taipei".to_owned(),
+            starts_at: at("2026-12-01T12:00:00Z"),
+            window: SaleWindow {
+                opens_at: at("2026-12-01T02:00:00Z"),
+                closes_at: at("2026-12-02T02:00:00Z"),
+            },
+            currency,
+            limit_per_customer: None,
+            switch: SaleSwitch::Open,
+            version: 1,
+            epoch: Epoch(0),
+            activated: false,
+        };
+        assert_eq!(event.local_time(event.window.opens_at), "2026-12-01T10:00:00+08:00");
+    }
+}

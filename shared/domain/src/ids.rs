@@ -1,0 +1,365 @@
+//! One type for each kind of identifier: a function that takes an order and an
+//! event can't be called with the two the other way round.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+use crate::hashing::{sha256_of_fields, truncated};
+use crate::lines::{OrderLines, Wanted};
+
+/// A text that is not an identifier of the kind it was read as.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{rule}")]
+pub struct InvalidId {
+    rule: &'static str,
+}
+
+const PLAIN_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9, '_' and '-'";
+
+fn is_plain_id(text: &str) -> bool {
+    (1..=64).contains(&text.len())
+        && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_' || b == b'-')
+}
+
+fn is_visible_ascii(text: &str, longest: usize) -> bool {
+    (1..=longest).contains(&text.len()) && text.bytes().all(|b| (0x21..=0x7e).contains(&b))
+}
+
+macro_rules! text_id {
+    ($(#[$doc:meta])* $name:ident, $valid:expr, $rule:expr) => {
+        $(#[$doc])*
+        #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(try_from = "String", into = "String")]
+        pub struct $name(String);
+
+        impl $name {
+            /// Reads the identifier, or says what it must look like.
+            ///
+            /// # Errors
+            /// When the text breaks the rule of this kind of identifier.
+            pub fn parse(text: &str) -> Result<Self, InvalidId> {
+                let valid: fn(&str) -> bool = $valid;
+                if valid(text) { Ok(Self(text.to_owned())) } else { Err(InvalidId { rule: $rule }) }
+            }
+
+            /// The identifier as text.
+            #[must_use]
+            pub fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl TryFrom<String> for $name {
+            type Error = InvalidId;
+            fn try_from(text: String) -> Result<Self, InvalidId> {
+                Self::parse(&text)
+            }
+        }
+
+        impl From<$name> for String {
+            fn from(id: $name) -> Self {
+                id.0
+            }
+        }
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(&self.0)
+            }
+        }
+
+        impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, concat!(stringify!($name), "({})"), self.0)
+            }
+        }
+    };
+}
+
+text_id!(
+    /// An event, named by its operator.
+    EventId, is_plain_id, PLAIN_RULE
+);
+text_id!(
+    /// A ticket type of an event.
+    TicketTypeId, is_plain_id, PLAIN_RULE
+);
+text_id!(
+    /// A section of a seat map.
+    SectionId, is_plain_id, PLAIN_RULE
+);
+text_id!(
+    /// A withdrawal: units taken out of sale together.
+    WithdrawalId, is_plain_id, PLAIN_RULE
+);
+text_id!(
+    /// A seat as fans name it: `section-row-number`, like `A-3-12`.
+    SeatLabel, is_seat_label, "must be section-row-number, at most 64 characters of A-Z, a-z, 0-9, '_' and '-'"
+);
+text_id!(
+    /// A customer: the subject of a verified token, never something a client wrote.
+    CustomerId, |t| is_visible_ascii(t, 128), "must be 1 to 128 visible ASCII characters"
+);
+text_id!(
+    /// The client's name for one attempt; case-sensitive, without its quotes.
+    IdempotencyKey, |t| is_visible_ascii(t, 255), "must be 1 to 255 visible ASCII characters"
+);
+text_id!(
+    /// A shopping session: one admission of one place in line.
+    SessionId, is_plain_id, PLAIN_RULE
+);
+text_id!(
+    /// A WebSocket connection, named by the gateway.
+    ConnectionId, |t| is_visible_ascii(t, 128), "must be 1 to 128 visible ASCII characters"
+);
+
+fn is_seat_label(text: &str) -> bool {
+    is_plain_id(text)
+        && text.split('-').count() >= 3
+        && text.split('-').all(|part| !part.is_empty())
+}
+
+impl IdempotencyKey {
+    /// Reads the `Idempotency-Key` header: a structured-field string (`"k"`)
+    /// or the same text bare (`k`). Both name the same key.
+    ///
+    /// # Errors
+    /// When the key is empty, too long, or holds anything but visible ASCII.
+    pub fn from_header(value: &str) -> Result<Self, InvalidId> {
+        let value = value.trim();
+        let bare = match value.strip_prefix('"') {
+            Some(rest) => rest
+                .strip_suffix('"')
+                .ok_or(InvalidId { rule: "has an opening quote without a closing one" })?,
+            None => value,
+        };
+        if bare.contains(['"', '\\']) {
+            return Err(InvalidId { rule: "must not hold quotes or backslashes" });
+        }
+        Self::parse(bare)
+    }
+}
+
+/// A build of an event's inventory in Redis. Every loss of Redis starts a new one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Epoch(pub u64);
+
+impl fmt::Display for Epoch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// What the customer wants done; part of the order's id, so that one key can
+/// serve two operations without their meeting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Operation {
+    /// A fan buys.
+    PlaceOrder,
+    /// An operator takes units out of sale.
+    Withdraw,
+}
+
+impl Operation {
+    fn name(self) -> &'static [u8] {
+        match self {
+            Self::PlaceOrder => b"place-order",
+            Self::Withdraw => b"withdraw",
+        }
+    }
+}
+
+/// An order. Derived from who wants what done where under which key, so that
+/// every repeat of one intent finds the same order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct OrderId(Uuid);
+
+impl OrderId {
+    /// The order that this customer's intent under this key has, now and for ever.
+    #[must_use]
+    pub fn derive(
+        customer: &CustomerId,
+        operation: Operation,
+        event: &EventId,
+        key: &IdempotencyKey,
+    ) -> Self {
+        let digest = sha256_of_fields(&[
+            b"onsale.order-id.v1",
+            customer.as_str().as_bytes(),
+            operation.name(),
+            event.as_str().as_bytes(),
+            key.as_str().as_bytes(),
+        ]);
+        Self(Uuid::new_v8(truncated(digest)))
+    }
+
+    /// Reads an order id from its public form.
+    ///
+    /// # Errors
+    /// When the text is no UUID in its hyphenated form.
+    pub fn parse(text: &str) -> Result<Self, InvalidId> {
+        let invalid = InvalidId { rule: "must be an order id" };
+        if text.len() != 36 {
+            return Err(invalid);
+        }
+        Uuid::try_parse(text).map(Self).map_err(|_| invalid)
+    }
+
+    /// The id as Redis keeps it.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8; 16] {
+        self.0.as_bytes()
+    }
+
+    /// An id as Redis gave it back.
+    #[must_use]
+    pub fn from_bytes(bytes: [u8; 16]) -> Self {
+        Self(Uuid::from_bytes(bytes))
+    }
+}
+
+impl fmt::Display for OrderId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// A customer as Redis keeps it: 15 bytes of the id's hash, so that a unit's
+/// slot (one byte of state and its owner) takes 16.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct CustomerKey(pub [u8; 15]);
+
+impl CustomerId {
+    /// The key of this customer in Redis.
+    #[must_use]
+    pub fn key(&self) -> CustomerKey {
+        CustomerKey(truncated(sha256_of_fields(&[b"onsale.customer.v1", self.as_str().as_bytes()])))
+    }
+}
+
+/// The version of [`Fingerprint`] that new orders get.
+pub const FINGERPRINT_VERSION: u8 = 1;
+
+/// What the customer asked for, as a hash: two bodies that mean the same have
+/// the same one. Prices are not in it, so a price change is no other content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub [u8; 32]);
+
+impl Fingerprint {
+    /// Version 1: over the canonical lines. Never change what it gives; a new
+    /// rule is a new version beside it, as stored receipts are compared by theirs.
+    #[must_use]
+    pub fn v1(lines: &OrderLines) -> Self {
+        let mut fields: Vec<Vec<u8>> = vec![b"onsale.order.v1".to_vec()];
+        for line in lines.iter() {
+            fields.push(line.ticket_type.as_str().as_bytes().to_vec());
+            match &line.wanted {
+                Wanted::Quantity(quantity) => {
+                    fields.push(format!("quantity {quantity}").into_bytes())
+                }
+                Wanted::Seats(seats) => {
+                    fields.push(format!("seats {}", seats.len()).into_bytes());
+                    fields.extend(seats.iter().map(|seat| seat.as_str().as_bytes().to_vec()));
+                }
+            }
+        }
+        let fields: Vec<&[u8]> = fields.iter().map(Vec::as_slice).collect();
+        Self(sha256_of_fields(&fields))
+    }
+
+    /// As 64 hexadecimal digits.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        self.0.iter().map(|byte| format!("{byte:02x}")).collect()
+    }
+
+    /// From 64 hexadecimal digits.
+    #[must_use]
+    pub fn from_hex(text: &str) -> Option<Self> {
+        let mut bytes = [0; 32];
+        if text.len() != 64 || !text.is_ascii() {
+            return None;
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            *byte = u8::from_str_radix(text.get(at * 2..at * 2 + 2)?, 16).ok()?;
+        }
+        Some(Self(bytes))
+    }
+
+    /// The part of it that Redis keeps and compares.
+    #[must_use]
+    pub fn short(&self) -> [u8; 16] {
+        truncated(self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn customer(id: &str) -> CustomerId {
+        CustomerId::parse(id).unwrap()
+    }
+
+    fn derive(customer_id: &str, event: &str, key: &str) -> OrderId {
+        OrderId::derive(
+            &customer(customer_id),
+            Operation::PlaceOrder,
+            &EventId::parse(event).unwrap(),
+            &IdempotencyKey::parse(key).unwrap(),
+        )
+    }
+
+    #[test]
+    fn an_order_id_is_the_same_for_ever() {
+        assert_eq!(
+            derive("fan-1", "show", "k").to_string(),
+            derive("fan-1", "show", "k").to_string()
+        );
+        assert_eq!(derive("fan-1", "show", "k").0.get_version_num(), 8);
+        assert_eq!(OrderId::parse(&derive("a", "b", "c").to_string()), Ok(derive("a", "b", "c")));
+    }
+
+    #[test]
+    fn every_part_of_an_intent_counts_and_borders_do_not_blur() {
+        let base = derive("ab", "c", "k");
+        assert_ne!(base, derive("a", "bc", "k"));
+        assert_ne!(base, derive("ab", "c", "K"), "keys are case-sensitive");
+        assert_ne!(
+            base,
+            OrderId::derive(
+                &customer("ab"),
+                Operation::Withdraw,
+                &EventId::parse("c").unwrap(),
+                &IdempotencyKey::parse("k").unwrap()
+            )
+        );
+    }
+
+    #[test]
+    fn a_quoted_and_a_bare_key_are_one_key() {
+        assert_eq!(IdempotencyKey::from_header("\"k\""), IdempotencyKey::from_header("k"));
+        for bad in ["", "\"\"", "\"k", "k\"", "a b", "a\"b", "\\", "é"] {
+            assert!(IdempotencyKey::from_header(bad).is_err(), "{bad:?}");
+        }
+        assert!(IdempotencyKey::from_header(&"k".repeat(255)).is_ok());
+        assert!(IdempotencyKey::from_header(&"k".repeat(256)).is_err());
+    }
+
+    #[test]
+    fn ids_are_held_to_their_rule() {
+        for good in ["a", "A_b-9", &"x".repeat(64)] {
+            assert!(EventId::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["", "a b", "a{b", "a:b", "a#b", "é", "🎫", &"x".repeat(65)] {
+            assert!(EventId::parse(bad).is_err(), "{bad}");
+        }
+        assert!(SeatLabel::parse("A-3-12").is_ok());
+        for bad in ["A", "A-3", "A--12", "-A-3", "A-3-", "A-3-1 2"] {
+            assert!(SeatLabel::parse(bad).is_err(), "{bad}");
+        }
+    }
+}
