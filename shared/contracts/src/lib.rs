@@ -2,5 +2,6 @@
 //! frames and the table of routes. Shapes only; the rules are in `domain`.
 
 pub mod messages;
+pub mod orders;
 pub mod problem;
 pub mod routes;
