@@ -1,8 +1,8 @@
 //! What the functions send each other through queues.
 
 use domain::{
-    Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent, Money, Order, OrderId,
-    OrderLine, OrderState,
+    ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent, Money, Order,
+    OrderId, OrderLine, OrderState,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -86,10 +86,9 @@ pub enum LiveUpdate {
     Tick {
         /// Which event.
         event: EventId,
-        /// The ticker this tick belongs to, where it is one of a chain; none:
-        /// a nudge from outside the chain.
+        /// The tick of a chain that this is; none: a nudge from outside the chain.
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        ticker: Option<String>,
+        ticker: Option<ChainStep>,
     },
     /// An order has a new state: tell its owner.
     Order {
