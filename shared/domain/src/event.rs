@@ -159,7 +159,8 @@ pub struct TicketType {
     pub ceiling: u32,
     /// What the operator wants sold: the ceiling less what is withdrawn.
     pub capacity: u32,
-    /// How many partitions its units are spread over; fixed when first on sale.
+    /// How many partitions its units are spread over; fixed when the type is
+    /// made: functions cache it, and a unit must be found where it was put.
     pub partitions: u32,
     /// Grows by one at each edit.
     pub version: u64,
@@ -172,10 +173,14 @@ impl TicketType {
     /// The most types an event can have.
     pub const MAX_PER_EVENT: u8 = 100;
 
-    /// How many partitions a type of this size gets.
+    /// How many partitions a new type gets. Seats come after their type, section
+    /// by section, so their number is not known yet: a large hall's is assumed.
     #[must_use]
-    pub fn partitions_for(ceiling: u32) -> u32 {
-        partition_count(ceiling)
+    pub fn partitions_for(kind: TicketKind, ceiling: u32) -> u32 {
+        match kind {
+            TicketKind::GeneralAdmission => partition_count(ceiling),
+            TicketKind::ReservedSeating => partition_count(ceiling.max(16_000)),
+        }
     }
 }
 
@@ -263,6 +268,14 @@ mod tests {
         assert!(time.is_too_late(at("2026-12-01T00:00:35Z"), now));
         assert_eq!(time.pay_by(now), at("2026-12-01T00:01:10Z"));
         assert_eq!(HoldTime::new(u32::MAX, u32::MAX), None);
+    }
+
+    #[test]
+    fn seats_have_partitions_before_they_are_known() {
+        assert_eq!(TicketType::partitions_for(TicketKind::GeneralAdmission, 600), 1);
+        assert_eq!(TicketType::partitions_for(TicketKind::GeneralAdmission, 20_000), 20);
+        assert_eq!(TicketType::partitions_for(TicketKind::ReservedSeating, 0), 16);
+        assert_eq!(TicketType::partitions_for(TicketKind::ReservedSeating, 40_000), 40);
     }
 
     #[test]

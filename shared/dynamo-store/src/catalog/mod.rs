@@ -1,0 +1,48 @@
+//! Events, ticket types, sections, marks, withdrawals, queue settings and keys.
+
+mod event;
+mod key;
+mod mark;
+mod queue;
+mod section;
+mod ticket_type;
+mod withdrawal;
+
+pub use event::{EpochRaised, EventActivated, EventCreated, EventUpdated};
+pub use key::StoredKey;
+pub use queue::{GenerationRaised, QueuePut, QueueRecord};
+pub use section::SectionPut;
+pub use ticket_type::{TicketTypeCreated, TicketTypeUpdated};
+pub use withdrawal::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
+
+use aws_sdk_dynamodb::Client;
+
+/// How fresh a read must be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Consistency {
+    /// Sees every write that was answered before: for whatever decides.
+    Strong,
+    /// May be a moment old, at half the price: for what is only shown.
+    Eventual,
+}
+
+impl Consistency {
+    pub(crate) fn is_strong(self) -> bool {
+        self == Self::Strong
+    }
+}
+
+/// The catalogue table.
+#[derive(Debug, Clone)]
+pub struct CatalogStore {
+    client: Client,
+    table: String,
+}
+
+impl CatalogStore {
+    /// The store over this table.
+    #[must_use]
+    pub fn new(client: Client, table: impl Into<String>) -> Self {
+        Self { client, table: table.into() }
+    }
+}

@@ -1,0 +1,87 @@
+//! What each operation may do to which table.
+
+/// A table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Table {
+    /// Events and all that belongs to them.
+    Catalog,
+    /// Orders.
+    Orders,
+    /// Owned units.
+    Units,
+    /// WebSocket connections.
+    Connections,
+}
+
+/// The rights an operation needs on a table. One that needs two tables stands
+/// here twice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Operation {
+    /// The method's name; no other method of the workspace has it.
+    pub name: &'static str,
+    /// The table.
+    pub table: Table,
+    /// The actions, as IAM names them after `dynamodb:`.
+    pub actions: &'static [&'static str],
+}
+
+const fn operation(
+    name: &'static str,
+    table: Table,
+    actions: &'static [&'static str],
+) -> Operation {
+    Operation { name, table, actions }
+}
+
+const GET: &[&str] = &["GetItem"];
+const QUERY: &[&str] = &["Query"];
+const PUT: &[&str] = &["PutItem"];
+const UPDATE: &[&str] = &["UpdateItem"];
+const DELETE: &[&str] = &["DeleteItem"];
+
+/// Every operation of the stores.
+pub const OPERATIONS: &[Operation] = &[
+    operation("event_fetch", Table::Catalog, GET),
+    operation("event_create", Table::Catalog, PUT),
+    operation("event_update", Table::Catalog, UPDATE),
+    operation("epoch_raise", Table::Catalog, UPDATE),
+    operation("event_activate", Table::Catalog, UPDATE),
+    operation("ticket_types_list", Table::Catalog, QUERY),
+    operation("ticket_type_fetch", Table::Catalog, GET),
+    operation("ticket_type_create", Table::Catalog, PUT),
+    operation("ticket_type_update", Table::Catalog, UPDATE),
+    operation("section_put", Table::Catalog, &["PutItem", "UpdateItem"]),
+    operation("section_fetch", Table::Catalog, GET),
+    operation("sections_list", Table::Catalog, QUERY),
+    operation("mark_fetch", Table::Catalog, GET),
+    operation("mark_raise", Table::Catalog, UPDATE),
+    operation("withdrawal_fetch", Table::Catalog, GET),
+    operation("withdrawals_list", Table::Catalog, QUERY),
+    operation("withdrawal_create", Table::Catalog, PUT),
+    operation("withdrawal_update", Table::Catalog, PUT),
+    operation("queue_fetch", Table::Catalog, GET),
+    operation("queue_put", Table::Catalog, UPDATE),
+    operation("queue_generation_raise", Table::Catalog, UPDATE),
+    operation("key_put", Table::Catalog, PUT),
+    operation("keys_list", Table::Catalog, QUERY),
+    operation("order_fetch", Table::Orders, GET),
+    operation("orders_fetch", Table::Orders, &["BatchGetItem"]),
+    operation("orders_list", Table::Orders, QUERY),
+    operation("order_refuse", Table::Orders, PUT),
+    operation("order_persist", Table::Orders, PUT),
+    operation("order_persist", Table::Units, PUT),
+    operation("order_end", Table::Orders, &["GetItem", "UpdateItem"]),
+    operation("order_end", Table::Units, &["DeleteItem", "GetItem"]),
+    operation("unit_owner", Table::Units, GET),
+    operation("units_list", Table::Units, QUERY),
+    operation("connection_put", Table::Connections, PUT),
+    operation("connection_fetch", Table::Connections, GET),
+    operation("connection_delete", Table::Connections, DELETE),
+    operation("customer_connections_list", Table::Connections, QUERY),
+    operation("subscription_put", Table::Connections, &["PutItem", "UpdateItem"]),
+    operation("subscription_delete", Table::Connections, &["DeleteItem", "UpdateItem"]),
+    operation("subscribers_list", Table::Connections, QUERY),
+    operation("ticker_claim", Table::Connections, UPDATE),
+    operation("ticker_advance", Table::Connections, UPDATE),
+    operation("ticker_release", Table::Connections, UPDATE),
+];

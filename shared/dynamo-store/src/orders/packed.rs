@@ -1,0 +1,1 @@
+//! An order's lines and reason as compact text.
