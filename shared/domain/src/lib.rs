@@ -29,7 +29,7 @@ pub use ids::{
     WithdrawalId,
 };
 pub use lines::{InvalidLines, Line, LineProblem, MAX_UNITS_PER_ORDER, OrderLines, Wanted};
-pub use live::{ChainStep, Connection, LastTold, LogPosition, Subscriber, Subscription, Ticker};
+pub use live::{ChainStep, LogPosition};
 pub use money::{Currency, InvalidMoney, Money};
 pub use order::{Intent, Order, OrderLine, OrderState, Rejection, Standing};
 pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait};

@@ -1,9 +1,6 @@
-//! Live updates: who watches, and how far they were told.
+//! Live updates: the log of an event, and the chain of ticks that follows it.
 
-use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-
-use crate::ids::{ConnectionId, CustomerId, EventId, SectionId};
 
 /// A place in an event's live log.
 ///
@@ -15,35 +12,6 @@ pub struct LogPosition {
     pub epoch: u64,
     /// The last entry that is known; 0 before the first.
     pub sequence: u64,
-}
-
-/// An open WebSocket and who opened it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Connection {
-    /// Named by the gateway.
-    pub id: ConnectionId,
-    /// The customer of the token it was opened with; none: somebody who only watches.
-    pub customer: Option<CustomerId>,
-    /// When it was opened.
-    pub connected_at: Timestamp,
-}
-
-/// What one connection wants to be told about one event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscription {
-    /// The event.
-    pub event: EventId,
-    /// The sections; empty: all of them.
-    pub sections: Vec<SectionId>,
-}
-
-/// A connection that watches an event.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Subscriber {
-    /// The connection.
-    pub connection: ConnectionId,
-    /// The sections it wants; empty: all of them.
-    pub sections: Vec<SectionId>,
 }
 
 /// One tick of a chain: each sends the next, so an event that somebody watches
@@ -70,29 +38,14 @@ impl ChainStep {
     }
 }
 
-/// What was last said to an event's watchers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct LastTold {
-    /// The position it began at; none: it was "fetch a snapshot".
-    pub from: Option<LogPosition>,
-    /// When it was first said.
-    pub at: Timestamp,
-    /// How often it was said again.
-    pub repeats: u8,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// How the ticks of an event stand. One item per event that was ever watched.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ticker {
-    /// The last tick that was begun of the chain that counts. It stays when the
-    /// chain ends, so that a late tick of it is known as such.
-    pub at: ChainStep,
-    /// When the next tick is due; none: the chain ended, as nobody watched.
-    pub due: Option<Timestamp>,
-    /// When somebody last looked at the log.
-    pub looked_at: Option<Timestamp>,
-    /// Up to where all watchers were told; none: nothing was ever said.
-    pub position: Option<LogPosition>,
-    /// What was last said.
-    pub told: Option<LastTold>,
+    #[test]
+    fn a_chain_counts_from_one() {
+        let first = ChainStep::first("c");
+        assert_eq!((first.step, first.next().step), (1, 2));
+        assert_eq!(first.next().chain, "c");
+    }
 }
