@@ -1,0 +1,112 @@
+//! Versions as entity tags: `"v3"`. An edit says which version it edits.
+
+use axum::http::HeaderMap;
+use contracts::problem::{FieldError, Reason};
+use http::HeaderValue;
+use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
+
+use super::Failure;
+
+/// What an edit expects to find.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Expectation {
+    /// Nothing: it creates (`If-None-Match: *`).
+    Absent,
+    /// This version (`If-Match: "v3"`).
+    Version(u64),
+}
+
+/// The entity tag of a version.
+#[must_use]
+pub fn of_version(version: u64) -> HeaderValue {
+    HeaderValue::try_from(format!("\"v{version}\""))
+        .unwrap_or_else(|_| HeaderValue::from_static("\"v\""))
+}
+
+/// What the edit expects; none where it does not say.
+///
+/// # Errors
+/// When either header is there but says nothing that can be met.
+pub fn expectation(headers: &HeaderMap) -> Result<Option<Expectation>, Failure> {
+    match (headers.get(IF_MATCH), headers.get(IF_NONE_MATCH)) {
+        (None, None) => Ok(None),
+        (Some(_), Some(_)) => Err(invalid(&IF_MATCH, "contradicts If-None-Match")),
+        (Some(value), None) => match version_of(value) {
+            Some(version) => Ok(Some(Expectation::Version(version))),
+            None => Err(invalid(&IF_MATCH, "must be one entity tag as it was given, like \"v3\"")),
+        },
+        (None, Some(value)) if value == "*" => Ok(Some(Expectation::Absent)),
+        (None, Some(_)) => Err(invalid(&IF_NONE_MATCH, "must be * on an edit")),
+    }
+}
+
+/// What the edit expects, which it has to say.
+///
+/// # Errors
+/// As [`expectation`], and 428 where it does not say.
+pub fn required(headers: &HeaderMap) -> Result<Expectation, Failure> {
+    expectation(headers)?.ok_or_else(|| Failure::new(Reason::PreconditionRequired))
+}
+
+/// Whether the client already has what this tag names (then 304).
+#[must_use]
+pub fn is_current(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+    let weakly = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
+    let (Some(given), Ok(tag)) = (
+        headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()),
+        tag.to_str().map(weakly),
+    ) else {
+        return false;
+    };
+    given.trim() == "*" || given.split(',').any(|one| weakly(one) == tag)
+}
+
+fn version_of(value: &HeaderValue) -> Option<u64> {
+    let digits = value.to_str().ok()?.trim().strip_prefix("\"v")?.strip_suffix('"')?;
+    if digits.starts_with('+') { None } else { digits.parse().ok() }
+}
+
+fn invalid(header: &HeaderName, detail: &str) -> Failure {
+    let name = if header == IF_MATCH { "If-Match" } else { "If-None-Match" };
+    FieldError::new(format!("header:{name}"), detail).into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(pairs: &[(HeaderName, &str)]) -> HeaderMap {
+        pairs.iter().map(|(name, value)| (name.clone(), value.parse().unwrap())).collect()
+    }
+
+    #[test]
+    fn an_edit_says_what_it_expects() {
+        assert_eq!(expectation(&headers(&[])).unwrap(), None);
+        let absent = expectation(&headers(&[(IF_NONE_MATCH, "*")])).unwrap();
+        assert_eq!(absent, Some(Expectation::Absent));
+        let version = expectation(&headers(&[(IF_MATCH, "\"v12\"")])).unwrap();
+        assert_eq!(version, Some(Expectation::Version(12)));
+    }
+
+    #[test]
+    fn an_expectation_that_can_not_be_met_names_its_header() {
+        for bad in ["v3", "\"3\"", "\"v-1\"", "\"v+1\"", "*", "\"v1\", \"v2\"", "W/\"v1\"", "\"v\""]
+        {
+            let failure = expectation(&headers(&[(IF_MATCH, bad)])).unwrap_err();
+            assert_eq!(failure.problem().errors[0].pointer, "header:If-Match", "{bad}");
+        }
+        assert!(expectation(&headers(&[(IF_NONE_MATCH, "\"v1\"")])).is_err());
+        assert!(expectation(&headers(&[(IF_NONE_MATCH, "*"), (IF_MATCH, "\"v1\"")])).is_err());
+        assert_eq!(required(&headers(&[])).unwrap_err().reason(), Reason::PreconditionRequired);
+    }
+
+    #[test]
+    fn a_client_that_has_it_needs_no_copy() {
+        let tag = of_version(3);
+        for has in ["\"v3\"", "W/\"v3\"", "\"v1\", \"v3\"", "*"] {
+            assert!(is_current(&headers(&[(IF_NONE_MATCH, has)]), &tag), "{has}");
+        }
+        assert!(!is_current(&headers(&[(IF_NONE_MATCH, "\"v33\"")]), &tag));
+        assert!(!is_current(&headers(&[]), &tag));
+    }
+}

@@ -1,0 +1,247 @@
+//! Reading a request into types. What a handler gets needs no second check.
+
+use axum::body::Bytes;
+use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
+use axum::http::HeaderMap;
+use contracts::problem::{FieldError, Problem, Reason};
+use domain::{
+    CustomerId, EventId, IdempotencyKey, InvalidId, OrderId, SeatLabel, SectionId, TicketTypeId,
+    WithdrawalId,
+};
+use http::header::CONTENT_TYPE;
+use http::request::Parts;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+
+use super::gateway::Claims;
+use super::{BODY_LIMIT, Failure};
+
+/// The group whose members may change what is on sale.
+const OPERATORS: &str = "operators";
+
+/// The verified customer who asks.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fan(pub CustomerId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Fan {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        let subject = parts.extensions.get::<Claims>().and_then(|claims| claims.text("sub"));
+        subject
+            .and_then(|subject| CustomerId::parse(subject).ok())
+            .map(Self)
+            .ok_or_else(|| Failure::new(Reason::Unauthorized))
+    }
+}
+
+/// The name of the claim that lists a person's groups; laid into a router with
+/// [`axum::Extension`] where [`Operator`] is used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupsClaim(pub String);
+
+/// A verified member of the group `operators`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Operator(pub CustomerId);
+
+impl<S: Send + Sync> FromRequestParts<S> for Operator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let Fan(customer) = Fan::from_request_parts(parts, state).await?;
+        let claim = parts.extensions.get::<GroupsClaim>();
+        let groups = claim.zip(parts.extensions.get::<Claims>());
+        let is_operator = groups.is_some_and(|(claim, claims)| {
+            claims.get(&claim.0).is_some_and(|groups| names_group(groups, OPERATORS))
+        });
+        if is_operator { Ok(Self(customer)) } else { Err(Failure::new(Reason::Forbidden)) }
+    }
+}
+
+/// Whether a claim lists a group: as a list, or as the gateway writes one
+/// (`[a b]`). A bare text is one group, so that `no operators` is none.
+fn names_group(claim: &Value, group: &str) -> bool {
+    match claim {
+        Value::Array(groups) => groups.iter().any(|one| one.as_str() == Some(group)),
+        Value::String(text) => {
+            let text = text.trim();
+            match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+                Some(list) => list
+                    .split(|c: char| c == ',' || c.is_whitespace())
+                    .any(|one| one.trim_matches('"') == group),
+                None => text == group,
+            }
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
+    }
+}
+
+/// An identifier that stands in a path.
+pub trait NamedInPath: Sized {
+    /// The parameter's name in the table of routes.
+    const NAME: &'static str;
+    /// What a client is told when there can be no such thing.
+    const UNKNOWN: Reason;
+
+    /// Reads it.
+    ///
+    /// # Errors
+    /// When the text is no identifier of this kind.
+    fn parse(text: &str) -> Result<Self, InvalidId>;
+}
+
+macro_rules! named_in_path {
+    ($($id:ident is $name:literal or $unknown:ident;)*) => {$(
+        impl NamedInPath for $id {
+            const NAME: &'static str = $name;
+            const UNKNOWN: Reason = Reason::$unknown;
+            fn parse(text: &str) -> Result<Self, InvalidId> {
+                $id::parse(text)
+            }
+        }
+    )*};
+}
+
+named_in_path! {
+    EventId is "event" or NotFound;
+    TicketTypeId is "type" or UnknownTicketType;
+    SectionId is "section" or NotFound;
+    WithdrawalId is "withdrawal" or NotFound;
+    SeatLabel is "seat" or UnknownSeat;
+    OrderId is "order" or UnknownOrder;
+}
+
+/// An identifier from the path, by its kind: `PathId(event): PathId<EventId>`.
+/// A text that can be no such identifier names nothing: 404.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathId<T>(pub T);
+
+impl<S: Send + Sync, T: NamedInPath> FromRequestParts<S> for PathId<T> {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        let no_such = |detail: String| {
+            let pointer = format!("path:{}", T::NAME);
+            let errors = vec![FieldError::new(pointer, detail)];
+            Failure::from(Problem { reason: T::UNKNOWN, detail: None, errors })
+        };
+        let params = RawPathParams::from_request_parts(parts, state)
+            .await
+            .map_err(|error| no_such(error.to_string()))?;
+        let text = params.iter().find(|(name, _)| *name == T::NAME).map(|(_, text)| text);
+        T::parse(text.unwrap_or_default()).map(Self).map_err(|error| no_such(error.to_string()))
+    }
+}
+
+/// The query, read one parameter at a time; parameters nobody reads are ignored.
+#[derive(Debug, Clone, Default)]
+pub struct QueryParams(Vec<(String, String)>);
+
+impl QueryParams {
+    /// A parameter that may be missing.
+    ///
+    /// # Errors
+    /// When it is there twice, or is no value of its kind.
+    pub fn optional<T: std::str::FromStr>(&self, name: &str) -> Result<Option<T>, Failure> {
+        let invalid = |detail| Failure::from(FieldError::new(format!("query:{name}"), detail));
+        let mut values = self.0.iter().filter(|(given, _)| given == name);
+        match (values.next(), values.next()) {
+            (None, _) => Ok(None),
+            (Some((_, text)), None) => {
+                text.parse().map(Some).map_err(|_| invalid("is not what it must be"))
+            }
+            (Some(_), Some(_)) => Err(invalid("is given twice")),
+        }
+    }
+
+    /// A parameter that must be there.
+    ///
+    /// # Errors
+    /// As [`Self::optional`], and when it is missing.
+    pub fn required<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
+        self.optional(name)?
+            .ok_or_else(|| FieldError::new(format!("query:{name}"), "is missing").into())
+    }
+}
+
+impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
+        match Query::<Vec<(String, String)>>::try_from_uri(&parts.uri) {
+            Ok(Query(pairs)) => Ok(Self(pairs)),
+            Err(_) => Err(FieldError::new("query:", "can't be read").into()),
+        }
+    }
+}
+
+/// A JSON body, read into a type. Types of bodies refuse unknown fields.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonBody<T>(pub T);
+
+impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
+        if !is_json(request.headers()) {
+            return Err(Failure::new(Reason::UnsupportedMediaType)
+                .with_detail("Content-Type must be application/json"));
+        }
+        let body = axum::body::to_bytes(request.into_body(), BODY_LIMIT)
+            .await
+            .map_err(|_| Failure::new(Reason::TooLarge))?;
+        read_json(&body).map(Self)
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
+    let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
+    kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
+}
+
+fn read_json<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
+    let mut reader = serde_json::Deserializer::from_slice(body);
+    let value = serde_path_to_error::deserialize(&mut reader)
+        .map_err(|error| FieldError::new(pointer_to(error.path()), error.inner().to_string()))?;
+    match reader.end() {
+        Ok(()) => Ok(value),
+        Err(error) => Err(FieldError::new("", error.to_string()).into()),
+    }
+}
+
+/// A path of serde as a JSON pointer (RFC 6901).
+fn pointer_to(path: &serde_path_to_error::Path) -> String {
+    use serde_path_to_error::Segment;
+    let mut pointer = String::new();
+    for segment in path {
+        match segment {
+            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+            Segment::Map { key } => {
+                pointer.push('/');
+                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
+            }
+            // Which variant was tried is our side of it, not the client's.
+            Segment::Enum { .. } | Segment::Unknown => {}
+        }
+    }
+    pointer
+}
+
+/// The `Idempotency-Key` header.
+///
+/// # Errors
+/// When it is missing, there twice, or no key.
+pub fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, Failure> {
+    const NAME: &str = "Idempotency-Key";
+    let invalid = |detail: String| Failure::from(FieldError::new(format!("header:{NAME}"), detail));
+    let mut values = headers.get_all(NAME).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Err(invalid("is missing".to_owned())),
+        (Some(_), Some(_)) => Err(invalid("is given twice".to_owned())),
+        (Some(value), None) => {
+            let text = value.to_str().map_err(|_| invalid("must be visible ASCII".to_owned()))?;
+            IdempotencyKey::from_header(text).map_err(|error| invalid(error.to_string()))
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! Answering HTTP: an API Gateway event (payload format 2.0) becomes a request
+//! for an [`axum::Router`], and every failure becomes a problem in the client's
+//! language.
+//!
+//! **Architecture invariant:** who a client is comes from
+//! `requestContext.authorizer.jwt.claims` and from nowhere else. A token that a
+//! client sent in a header is never read here.
+
+pub mod etag;
+mod extract;
+mod failure;
+mod gateway;
+mod layers;
+
+pub use extract::{
+    Fan, GroupsClaim, JsonBody, NamedInPath, Operator, PathId, QueryParams, idempotency_key,
+};
+pub use failure::{Answer, Failure};
+pub use gateway::{Claims, GatewayEvent, GatewayResponse, answer};
+pub use layers::{BODY_LIMIT, adapt, not_found};
+
+use lambda_runtime::{LambdaEvent, service_fn};
+
+use crate::StartError;
+
+/// Serves a router as a Lambda function, for as long as the environment lives.
+///
+/// # Errors
+/// When the runtime ends, which it does not by itself.
+pub async fn serve(router: axum::Router) -> Result<(), StartError> {
+    let router = adapt(router);
+    lambda_runtime::run(service_fn(|event: LambdaEvent<GatewayEvent>| {
+        let router = router.clone();
+        async move { Ok::<_, StartError>(gateway::answer_in_time(router, event).await) }
+    }))
+    .await
+}
