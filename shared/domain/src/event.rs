@@ -3,7 +3,8 @@
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-use crate::ids::{Epoch, EventId, TicketTypeId};
+use crate::hashing::sha256_of_fields;
+use crate::ids::{CustomerId, Epoch, EventId, IdempotencyKey, TicketTypeId};
 use crate::money::{Currency, Money};
 use crate::unit::partition_count;
 
@@ -59,6 +60,35 @@ impl SaleWindow {
     }
 }
 
+/// A command about the sale that was carried out. The last few are kept with
+/// the event: an "open" that is sent again after somebody paused the sale must
+/// not open it again.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SaleCommand {
+    /// Which operator's command under which key, as a hash.
+    pub key: u64,
+    /// What it said.
+    pub switch: SaleSwitch,
+}
+
+impl SaleCommand {
+    /// How many are kept.
+    pub const KEPT: usize = 32;
+
+    /// The command of an operator under a key.
+    #[must_use]
+    pub fn new(operator: &CustomerId, key: &IdempotencyKey, switch: SaleSwitch) -> Self {
+        let digest = sha256_of_fields(&[
+            b"onsale.sale-command.v1",
+            operator.as_str().as_bytes(),
+            key.as_str().as_bytes(),
+        ]);
+        let mut first = [0; 8];
+        first.copy_from_slice(&digest[..8]);
+        Self { key: u64::from_be_bytes(first), switch }
+    }
+}
+
 /// Where an event takes place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Venue {
@@ -89,6 +119,9 @@ pub struct Event {
     pub limit_per_customer: Option<u32>,
     /// What the operator last said about the sale.
     pub switch: SaleSwitch,
+    /// The last commands that were carried out, oldest first; at most
+    /// [`SaleCommand::KEPT`].
+    pub commands: Vec<SaleCommand>,
     /// Grows by one at each edit (details and sale alike).
     pub version: u64,
     /// The highest epoch an inventory was begun under; 0 before the first.
@@ -103,6 +136,20 @@ impl Event {
     #[must_use]
     pub fn state(&self, now: Timestamp) -> SaleState {
         self.window.state(self.switch, now)
+    }
+
+    /// Carries out a command: the switch is what it says, and it is remembered.
+    pub fn command(&mut self, command: SaleCommand) {
+        self.switch = command.switch;
+        self.commands.push(command);
+        let surplus = self.commands.len().saturating_sub(SaleCommand::KEPT);
+        self.commands.drain(..surplus);
+    }
+
+    /// What the command under this key said, where it was carried out.
+    #[must_use]
+    pub fn commanded(&self, key: u64) -> Option<SaleSwitch> {
+        self.commands.iter().find(|command| command.key == key).map(|command| command.switch)
     }
 
     /// An instant in the event's zone, like `2026-12-01T10:00:00+08:00`.
@@ -278,12 +325,9 @@ mod tests {
         assert_eq!(TicketType::partitions_for(TicketKind::ReservedSeating, 40_000), 40);
     }
 
-    #[test]
-    fn times_are_shown_in_the_events_zone() {
-        assert!(Event::is_time_zone("Asia/Taipei"));
-        assert!(!Event::is_time_zone("Asia/Atlantis"));
+    fn event() -> Event {
         let currency = Currency::parse("TWD").unwrap();
-        let event = Event {
+        Event {
             id: EventId::parse("e").unwrap(),
             title: String::new(),
             venue: Venue { name: String::new(), city: String::new() },
@@ -296,10 +340,37 @@ mod tests {
             currency,
             limit_per_customer: None,
             switch: SaleSwitch::Open,
+            commands: Vec::new(),
             version: 1,
             epoch: Epoch(0),
             activated: false,
-        };
+        }
+    }
+
+    #[test]
+    fn times_are_shown_in_the_events_zone() {
+        assert!(Event::is_time_zone("Asia/Taipei"));
+        assert!(!Event::is_time_zone("Asia/Atlantis"));
+        let event = event();
         assert_eq!(event.local_time(event.window.opens_at), "2026-12-01T10:00:00+08:00");
+    }
+
+    #[test]
+    fn a_late_repeat_of_a_command_is_known_as_one() {
+        let key = |operator: &str, key: &str| {
+            let operator = CustomerId::parse(operator).unwrap();
+            SaleCommand::new(&operator, &IdempotencyKey::parse(key).unwrap(), SaleSwitch::Open)
+        };
+        let mut event = event();
+        event.command(key("op-1", "a"));
+        event.command(SaleCommand { switch: SaleSwitch::Paused, ..key("op-1", "b") });
+        assert_eq!(event.switch, SaleSwitch::Paused);
+        assert_eq!(event.commanded(key("op-1", "a").key), Some(SaleSwitch::Open));
+        assert_eq!(event.commanded(key("op-2", "a").key), None, "keys are each operator's own");
+        for n in 0..SaleCommand::KEPT {
+            event.command(key("op-1", &format!("more-{n}")));
+        }
+        assert_eq!(event.commands.len(), SaleCommand::KEPT);
+        assert_eq!(event.commanded(key("op-1", "b").key), None);
     }
 }

@@ -21,7 +21,8 @@ mod transaction;
 mod unit;
 
 pub use event::{
-    Event, HoldTime, PriceTag, SaleState, SaleSwitch, SaleWindow, TicketKind, TicketType, Venue,
+    Event, HoldTime, PriceTag, SaleCommand, SaleState, SaleSwitch, SaleWindow, TicketKind,
+    TicketType, Venue,
 };
 pub use ids::{
     ConnectionId, CustomerId, CustomerKey, Epoch, EventId, FINGERPRINT_VERSION, Fingerprint,
@@ -33,6 +34,6 @@ pub use live::{ChainStep, LogPosition};
 pub use money::{Currency, InvalidMoney, Money};
 pub use order::{Intent, Order, OrderLine, OrderState, Rejection, Standing};
 pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait};
-pub use seat_map::{InvalidSeatMap, MAX_SEATS_PER_SECTION, Row, Section};
+pub use seat_map::{InvalidSeatMap, MAX_SEATS_PER_SECTION, Row, Section, SectionSpan};
 pub use transaction::{ItemFailure, PersistVerdict, classify_persist};
-pub use unit::{OwnedUnit, UnitId, mark_block, partition_count, partition_of};
+pub use unit::{OwnedUnit, UnitId, UnitState, mark_block, partition_count, partition_of};

@@ -32,6 +32,29 @@ pub struct Section {
     pub rows: Vec<Row>,
 }
 
+/// Where a section's seats lie among the units of its type: all that is needed
+/// to tell units and seats apart without their names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionSpan {
+    /// The section.
+    pub section: SectionId,
+    /// The type all its seats are sold as.
+    pub ticket_type: TicketTypeId,
+    /// The unit index of its first seat within the type.
+    pub first: u32,
+    /// How many seats it has.
+    pub count: u32,
+}
+
+impl SectionSpan {
+    /// The position in the section of a unit of a type; none: it lies elsewhere.
+    #[must_use]
+    pub fn position(&self, ticket_type: &TicketTypeId, index: u32) -> Option<u32> {
+        let position = index.checked_sub(self.first)?;
+        (*ticket_type == self.ticket_type && position < self.count).then_some(position)
+    }
+}
+
 /// Why rows are no section.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidSeatMap {
@@ -111,6 +134,25 @@ impl Section {
         let count: usize = self.rows.iter().map(|row| row.seats.len()).sum();
         u32::try_from(count).unwrap_or(u32::MAX)
     }
+
+    /// Where its seats lie among the units of its type.
+    #[must_use]
+    pub fn span(&self) -> SectionSpan {
+        SectionSpan {
+            section: self.id.clone(),
+            ticket_type: self.ticket_type.clone(),
+            first: self.first,
+            count: self.seat_count(),
+        }
+    }
+
+    /// The section a seat would be in. Row and seat hold no `-`, so its name is
+    /// all but the last two parts, whether it holds any itself or not.
+    #[must_use]
+    pub fn of_seat(seat: &SeatLabel) -> Option<SectionId> {
+        let mut parts = seat.as_str().rsplitn(3, '-');
+        SectionId::parse(parts.nth(2)?).ok()
+    }
 }
 
 /// A seat's label. Row and seat names hold no `-`, so that two different seats
@@ -145,6 +187,22 @@ mod tests {
         let labels: Vec<String> = section.labels().map(String::from).collect();
         assert_eq!(labels, ["A-1-1", "A-1-2", "A-2-1"]);
         assert_eq!(section.seat_count(), 3);
+    }
+
+    #[test]
+    fn a_seat_is_found_by_its_label_and_by_its_unit() {
+        let of_seat = |label: &str| Section::of_seat(&SeatLabel::parse(label).unwrap());
+        assert_eq!(of_seat("A-1-2"), SectionId::parse("A").ok());
+        assert_eq!(of_seat("upper-left-1-2"), SectionId::parse("upper-left").ok());
+
+        let span = SectionSpan {
+            first: 10,
+            ..section(vec![row("1", &["1", "2"]), row("2", &["1"])]).unwrap().span()
+        };
+        let stalls = TicketTypeId::parse("stalls").unwrap();
+        let positions = [9, 10, 12, 13].map(|index| span.position(&stalls, index));
+        assert_eq!(positions, [None, Some(0), Some(2), None]);
+        assert_eq!(span.position(&TicketTypeId::parse("floor").unwrap(), 10), None);
     }
 
     #[test]

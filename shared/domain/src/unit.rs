@@ -24,6 +24,41 @@ pub struct OwnedUnit<'a> {
     pub unit: &'a UnitId,
 }
 
+/// What watchers see of a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UnitState {
+    /// Can be had.
+    Free,
+    /// Somebody's for a while.
+    Held,
+    /// Owned by a persisted order.
+    Sold,
+    /// Taken out of sale.
+    Withdrawn,
+}
+
+impl UnitState {
+    /// The number it has in Redis and in a snapshot's two bits.
+    #[must_use]
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Free => 0,
+            Self::Held => 1,
+            Self::Sold => 2,
+            Self::Withdrawn => 3,
+        }
+    }
+
+    /// The state with this number.
+    #[must_use]
+    pub fn from_code(code: u8) -> Option<Self> {
+        [Self::Free, Self::Held, Self::Sold, Self::Withdrawn]
+            .into_iter()
+            .find(|state| state.code() == code)
+    }
+}
+
 const UNITS_PER_PARTITION: u32 = 1_000;
 
 /// How many partitions a type's units are spread over. Fixed when the type is
@@ -80,6 +115,14 @@ mod tests {
         fn a_unit_always_has_a_partition(serial: u32, partitions in 0u32..5_000) {
             prop_assert!(partition_of(&UnitId::Serial(serial), partitions) < partitions.max(1));
         }
+    }
+
+    #[test]
+    fn a_state_is_known_by_its_number() {
+        for code in 0..4 {
+            assert_eq!(UnitState::from_code(code).map(UnitState::code), Some(code));
+        }
+        assert_eq!(UnitState::from_code(4), None);
     }
 
     #[test]
