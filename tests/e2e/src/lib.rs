@@ -1,1 +1,13 @@
-//! Journeys.
+//! Journeys through the public interfaces of a running stack, and a simulated
+//! crowd that buys out a sale on it (`demo`).
+//!
+//! Everything here is a client: it talks HTTP and WebSocket, and signs in at the
+//! local user pool. Only the account at the end of a demo looks into Redis and
+//! DynamoDB, to compare them with what the clients were told.
+
+pub mod demo;
+pub mod error;
+pub mod http;
+pub mod identity;
+pub mod stack;
+pub mod until;
