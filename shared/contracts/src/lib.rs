@@ -5,3 +5,4 @@ pub mod messages;
 pub mod orders;
 pub mod problem;
 pub mod routes;
+pub mod seats;
