@@ -1,6 +1,6 @@
 //! Reading orders by their id.
 
-use domain::{CustomerId, Order, OrderId};
+use domain::{CustomerId, CustomerKey, Order, OrderId};
 
 use super::{OrderStore, UnitOwner};
 use crate::StoreError;
@@ -14,6 +14,20 @@ impl OrderStore {
     pub async fn order_fetch(
         &self,
         customer: &CustomerId,
+        order: &OrderId,
+    ) -> Result<Option<Order>, StoreError> {
+        todo!()
+    }
+
+    /// The order by what Redis keeps of its customer, and what the partition key
+    /// is made of; consistent. For whoever has to look at an order that only
+    /// Redis named: one that was not paid in time, or that contradicts another.
+    ///
+    /// # Errors
+    /// When DynamoDB fails or the item is corrupt.
+    pub async fn order_fetch_by_key(
+        &self,
+        customer: &CustomerKey,
         order: &OrderId,
     ) -> Result<Option<Order>, StoreError> {
         todo!()

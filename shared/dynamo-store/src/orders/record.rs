@@ -1,4 +1,7 @@
-//! The order's item: pk the customer, sk the order id.
+//! The order's item: pk the customer's key ([`domain::CustomerKey`], as hex), sk
+//! the order id. The key and not the id: Redis keeps only keys, and an order
+//! that only Redis names must be found (`order_fetch_by_key`). The customer's id
+//! is an attribute.
 
 use domain::Order;
 
