@@ -1,0 +1,190 @@
+//! The WebSocket: what clients send, what they are sent, and how a client keeps
+//! a seat map equal to the store.
+//!
+//! Both directions name what a message is in `action`, since an error carries
+//! the fields of a problem, among them `type`.
+
+mod request;
+mod view;
+
+use domain::{CustomerId, EventId, LogPosition, OrderId, OrderState};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+pub use request::{ClientMessage, MAX_REQUEST_BYTES, MAX_SECTIONS};
+pub use view::{Followed, SeatView};
+
+use crate::problem::{Language, Problem, ProblemBody};
+use crate::seats::SeatChangesBody;
+
+/// The most bytes of a frame; the gateway takes no larger message.
+pub const MAX_FRAME_BYTES: usize = 128 * 1024;
+
+/// What the server sends.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "action", rename_all = "snake_case")]
+pub enum Frame {
+    /// Fetch the seats: what changed is not at hand, or too much.
+    Snapshot(SnapshotFrame),
+    /// What changed since the position the client is at.
+    Changes(SeatChangesBody),
+    /// An order of one's own has a new state.
+    Order(OrderFrame),
+    /// The last message was not understood, or not carried out.
+    Error(ProblemBody),
+    /// Here.
+    Pong,
+}
+
+/// Where to fetch the seats.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SnapshotFrame {
+    /// Which event.
+    pub event: EventId,
+    /// Which log the sequence belongs to; 0 before the sale was first opened.
+    pub epoch: u64,
+    /// What is fetched must be at least as new as this.
+    pub sequence: u64,
+    /// The path at the HTTP interface.
+    pub url: String,
+}
+
+/// An order's new state, for its owner.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OrderFrame {
+    /// Which event.
+    pub event: EventId,
+    /// The order.
+    pub order: OrderId,
+    /// Its state.
+    pub state: OrderState,
+    /// Why it was refused.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Grows with each change: an older one that comes late is told by it.
+    pub version: u64,
+}
+
+impl Frame {
+    /// "Fetch the seats; they are at least at this position."
+    #[must_use]
+    pub fn snapshot(event: &EventId, position: LogPosition) -> Self {
+        Self::Snapshot(SnapshotFrame {
+            url: format!("/events/{event}/seats"),
+            event: event.clone(),
+            epoch: position.epoch,
+            sequence: position.sequence,
+        })
+    }
+
+    /// The answer to a message that can't be carried out.
+    #[must_use]
+    pub fn error(problem: &Problem) -> Self {
+        Self::Error(problem.body(Language::English))
+    }
+
+    /// Reads a frame; none: of a kind this client doesn't know, to be passed over.
+    #[must_use]
+    pub fn parse(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    /// As it goes over the wire.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        // None of these shapes has anything that JSON can't say.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+}
+
+/// Who opened a connection, as the authorizer tells the connection's function:
+/// the gateway hands its context on with every message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Principal {
+    /// A customer, who is told about own orders.
+    Customer(CustomerId),
+    /// Somebody who only watches.
+    Viewer,
+}
+
+impl Principal {
+    const CUSTOMER: &str = "customer";
+
+    /// The authorizer's context.
+    #[must_use]
+    pub fn to_context(&self) -> Map<String, Value> {
+        match self {
+            Self::Customer(customer) => {
+                Map::from_iter([(Self::CUSTOMER.to_owned(), Value::from(customer.as_str()))])
+            }
+            Self::Viewer => Map::new(),
+        }
+    }
+
+    /// From the authorizer's context; none: it names a customer that is none.
+    #[must_use]
+    pub fn from_context(context: &Map<String, Value>) -> Option<Self> {
+        match context.get(Self::CUSTOMER) {
+            None | Some(Value::Null) => Some(Self::Viewer),
+            Some(customer) => CustomerId::parse(customer.as_str()?).ok().map(Self::Customer),
+        }
+    }
+
+    /// The customer, where it is one.
+    #[must_use]
+    pub fn customer(self) -> Option<CustomerId> {
+        match self {
+            Self::Customer(customer) => Some(customer),
+            Self::Viewer => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::problem::Reason;
+    use serde_json::json;
+
+    fn event() -> EventId {
+        EventId::parse("show").unwrap()
+    }
+
+    fn value(frame: &Frame) -> Value {
+        serde_json::from_str(&frame.to_text()).unwrap()
+    }
+
+    #[test]
+    fn frames_say_what_they_are() {
+        let position = LogPosition { epoch: 3, sequence: 1041 };
+        let snapshot = Frame::snapshot(&event(), position);
+        let expected = json!({"action": "snapshot", "event": "show", "epoch": 3,
+                              "sequence": 1041, "url": "/events/show/seats"});
+        assert_eq!(value(&snapshot), expected);
+        let error = Frame::error(&Problem::new(Reason::NotFound));
+        assert_eq!(value(&error)["action"], "error");
+        assert_eq!(value(&error)["type"], "https://onsale.dev/problems/not_found");
+        assert_eq!(value(&Frame::Pong), json!({"action": "pong"}));
+        for frame in [snapshot, error, Frame::Pong] {
+            assert_eq!(Frame::parse(&frame.to_text()), Some(frame));
+        }
+    }
+
+    #[test]
+    fn a_frame_of_an_unknown_kind_is_passed_over_and_unknown_fields_too() {
+        assert_eq!(Frame::parse(r#"{"action":"confetti"}"#), None);
+        assert_eq!(Frame::parse(r#"{"action":"pong","colour":1}"#), Some(Frame::Pong));
+    }
+
+    #[test]
+    fn a_principal_survives_the_authorizers_context() {
+        let fan = Principal::Customer(CustomerId::parse("fan-1").unwrap());
+        for principal in [fan, Principal::Viewer] {
+            assert_eq!(Principal::from_context(&principal.to_context()), Some(principal));
+        }
+        let other = json!({"principalId": "x", "integrationLatency": 3, "customer": null});
+        assert_eq!(Principal::from_context(other.as_object().unwrap()), Some(Principal::Viewer));
+        let wrong = json!({"customer": ""});
+        assert_eq!(Principal::from_context(wrong.as_object().unwrap()), None);
+    }
+}
