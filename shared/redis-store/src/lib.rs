@@ -1,1 +1,14 @@
-//! Redis.
+//! The inventory and the waiting room on Redis: one script per operation,
+//! `scripts/<operation>.lua` beside its typed function.
+
+mod client;
+mod error;
+mod inventory;
+mod types;
+mod waiting_room;
+
+pub use client::{Redis, RedisMode};
+pub use error::RedisStoreError;
+pub use inventory::Inventory;
+pub use types::*;
+pub use waiting_room::{Entry, Leaving, WaitingRoom};
