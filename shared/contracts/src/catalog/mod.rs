@@ -1,0 +1,69 @@
+//! The catalogue: what operators write and everybody reads.
+//!
+//! Bodies of requests are read in two steps. Serde refuses what has the wrong
+//! shape and names the first such field; `parse` then checks what it means and
+//! names every field that is wrong, so that an operator fixes them in one go.
+
+mod event;
+mod seat_map;
+mod ticket_type;
+mod withdrawal;
+
+pub use event::{
+    EventBody, EventEdit, EventWish, SaleBody, SaleEdit, SaleStateEdit, SaleWindowEdit, VenueEdit,
+};
+pub use seat_map::{
+    RowEdit, SeatMapBody, SeatName, SeatsEdit, SectionBody, SectionEdit, SectionRows, rows_of_csv,
+};
+pub use ticket_type::{PriceEdit, TicketTypeBody, TicketTypeEdit, TicketTypeWish, TicketTypesBody};
+pub use withdrawal::{MAX_WITHDRAWAL_UNITS, WithdrawalBody, WithdrawalEdit, WithdrawalStateBody};
+
+use serde::{Deserialize, Deserializer};
+
+use crate::problem::FieldError;
+
+/// The most characters of a text that fans read.
+const MAX_TEXT: usize = 200;
+/// The highest limit per customer that means anything.
+const MAX_LIMIT: u32 = 1_000_000;
+
+/// Faults of a body, collected.
+#[derive(Debug, Default)]
+struct Faults(Vec<FieldError>);
+
+impl Faults {
+    fn add(&mut self, pointer: &str, detail: impl Into<String>) {
+        self.0.push(FieldError::new(pointer, detail));
+    }
+
+    /// A text for people: not blank, not endless, on one line.
+    fn text(&mut self, pointer: &str, text: &str) -> String {
+        let text = text.trim();
+        if text.is_empty() {
+            self.add(pointer, "must not be blank");
+        } else if text.chars().count() > MAX_TEXT {
+            self.add(pointer, format!("has at most {MAX_TEXT} characters"));
+        } else if text.chars().any(char::is_control) {
+            self.add(pointer, "must not hold control characters");
+        }
+        text.to_owned()
+    }
+
+    fn limit(&mut self, pointer: &str, limit: Option<u32>) -> Option<u32> {
+        if limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
+            self.add(pointer, format!("must be between 1 and {MAX_LIMIT}, or left out"));
+        }
+        limit
+    }
+
+    fn or<T>(self, parsed: T) -> Result<T, Vec<FieldError>> {
+        if self.0.is_empty() { Ok(parsed) } else { Err(self.0) }
+    }
+}
+
+/// A field that is there has a value: `null` is no way to leave it out.
+fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<T>, D::Error> {
+    T::deserialize(deserializer).map(Some)
+}
