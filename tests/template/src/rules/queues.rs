@@ -1,0 +1,95 @@
+//! No message is lost in silence, and none is worked on by two at once.
+
+use crate::template::{Resource, Template, referenced};
+
+/// How much longer than a function's timeout its queue hides a message: what
+/// AWS recommends, so that throttled batches are not handed out twice.
+const VISIBILITY_TO_TIMEOUT: u64 = 6;
+
+/// Queues whose messages come back while a function may still be at work on
+/// them.
+#[must_use]
+pub fn visibility(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    for (trigger, queue) in queue_triggers(template) {
+        let Some(function) = template
+            .functions()
+            .find(|f| Some(f.id()) == referenced(&trigger.properties["FunctionName"]))
+        else {
+            faults.push(format!("{} calls no function of the template", trigger.id));
+            continue;
+        };
+        let visibility = &queue.properties["VisibilityTimeout"];
+        let choices = template.choices(&[function.timeout(), visibility]);
+        if choices.is_empty() {
+            faults.push(format!("{} depends on a parameter that may be anything", queue.id));
+        }
+        for choice in choices {
+            let hidden = template.number(visibility, &choice);
+            let timeout = template.number(function.timeout(), &choice);
+            let (Some(hidden), Some(timeout)) = (hidden, timeout) else {
+                faults.push(format!("{}: no number can be worked out for {choice:?}", queue.id));
+                continue;
+            };
+            if hidden < VISIBILITY_TO_TIMEOUT * timeout {
+                faults.push(format!(
+                    "{} hides a message for {hidden} s, {} may work for {timeout} s",
+                    queue.id,
+                    function.id()
+                ));
+            }
+        }
+    }
+    faults
+}
+
+/// Triggers by which a batch of which one message failed is deleted as a whole.
+#[must_use]
+pub fn partial_batches(template: &Template) -> Vec<String> {
+    let reports = |trigger: &Resource<'_>| {
+        let types = trigger.properties["FunctionResponseTypes"].as_sequence();
+        types.into_iter().flatten().any(|kind| kind.as_str() == Some("ReportBatchItemFailures"))
+    };
+    template
+        .triggers()
+        .filter(|trigger| !reports(trigger))
+        .map(|trigger| format!("{} lacks ReportBatchItemFailures", trigger.id))
+        .collect()
+}
+
+/// Sources whose messages, once given up, are nowhere.
+#[must_use]
+pub fn dead_letters(template: &Template) -> Vec<String> {
+    let is_queue = |id: Option<&str>| template.queues().any(|queue| Some(queue.id) == id);
+    let mut faults = Vec::new();
+    for trigger in template.triggers() {
+        let destination = match queue_of(template, &trigger) {
+            Some(queue) => &queue.properties["RedrivePolicy"]["deadLetterTargetArn"],
+            None => &trigger.properties["DestinationConfig"]["OnFailure"]["Destination"],
+        };
+        if !is_queue(referenced(destination)) {
+            faults.push(format!("what {} gives up goes nowhere", trigger.id));
+        }
+    }
+    faults
+}
+
+/// Queues that take a message of any size.
+#[must_use]
+pub fn size_limits(template: &Template) -> Vec<String> {
+    template
+        .queues()
+        .filter(|queue| queue.properties["MaximumMessageSize"].as_u64().is_none())
+        .map(|queue| format!("{} has no size limit", queue.id))
+        .collect()
+}
+
+fn queue_triggers(template: &Template) -> impl Iterator<Item = (Resource<'_>, Resource<'_>)> {
+    template.triggers().filter_map(|trigger| Some((trigger, queue_of(template, &trigger)?)))
+}
+
+/// The queue that a trigger reads; none if it reads a stream.
+pub(super) fn queue_of<'a>(template: &'a Template, trigger: &Resource<'_>) -> Option<Resource<'a>> {
+    let source = referenced(&trigger.properties["EventSourceArn"])?;
+    template.queues().find(|queue| queue.id == source)
+}

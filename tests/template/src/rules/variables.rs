@@ -1,0 +1,46 @@
+//! A function is given the variables it reads.
+
+use std::collections::BTreeSet;
+
+use crate::code::Code;
+use crate::template::Template;
+
+/// What the SDK reads by itself: the way to AWS from inside the VPC.
+const DUAL_STACK: &str = "AWS_USE_DUALSTACK_ENDPOINT";
+
+/// Variables that only the code or only the template knows, and functions that
+/// only one of them has.
+#[must_use]
+pub fn variables(template: &Template, code: &[Code]) -> Vec<String> {
+    let mut faults = Vec::new();
+    for function in template.functions() {
+        let name = function.crate_name();
+        let Some(code) = code.iter().find(|code| code.name == name) else {
+            faults.push(format!("{} has no crate {name}", function.id()));
+            continue;
+        };
+        let given: BTreeSet<&str> =
+            function.variables().into_iter().filter(|name| *name != DUAL_STACK).collect();
+        let read: BTreeSet<&str> = code.variables.iter().copied().collect();
+        let missing = read.difference(&given).map(|v| format!("{} lacks {v}", function.id()));
+        let unread = given.difference(&read).map(|v| format!("{name} doesn't read {v}"));
+        faults.extend(missing.chain(unread));
+    }
+    for code in code {
+        if !template.functions().any(|function| function.crate_name() == code.name) {
+            faults.push(format!("{} is not in the template", code.name));
+        }
+    }
+    faults
+}
+
+/// Functions in the VPC, which has no way out over IPv4, that would look for
+/// AWS there; and functions outside it that wouldn't.
+#[must_use]
+pub fn dual_stack(template: &Template) -> Vec<String> {
+    template
+        .functions()
+        .filter(|f| f.is_in_vpc() != f.variables().contains(&DUAL_STACK))
+        .map(|f| format!("{} is in the VPC or has {DUAL_STACK}, not both", f.id()))
+        .collect()
+}
