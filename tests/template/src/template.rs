@@ -132,10 +132,8 @@ impl<'a> Function<'a> {
     /// Its timeout.
     #[must_use]
     pub fn timeout(&self) -> &'a Value {
-        match &self.resource.properties["Timeout"] {
-            Value::Null => &self.globals["Timeout"],
-            own => own,
-        }
+        let own = &self.resource.properties["Timeout"];
+        if own.is_null() { &self.globals["Timeout"] } else { own }
     }
 
     /// Whether it runs in the VPC.

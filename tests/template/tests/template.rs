@@ -1,4 +1,5 @@
 //! The template keeps the rules, and each rule notices when it doesn't.
+#![cfg(test)]
 
 use std::fs;
 use std::path::{Path, PathBuf};
