@@ -279,6 +279,30 @@ impl Reason {
         }
     }
 
+    /// What to do about a fault that is not the client's; none where there is
+    /// nothing to add to the title.
+    #[must_use]
+    pub fn advice(self, language: Language) -> Option<&'static str> {
+        const TEXTS: [(Reason, &str, &str); 3] = [
+            (Reason::Unavailable, "You can safely repeat the request.", "您可以安心重試。"),
+            (
+                Reason::Internal,
+                "You can repeat the request; with the same Idempotency-Key, if it had one.",
+                "您可以重試；若有 Idempotency-Key，請使用相同的值。",
+            ),
+            (
+                Reason::OutcomeUnknown,
+                "It may have been done or not. Repeat it with the same key to learn which.",
+                "無法確定是否已處理，請以相同識別鍵重試以確認結果。",
+            ),
+        ];
+        let (_, english, chinese) = TEXTS.iter().find(|(reason, ..)| *reason == self)?;
+        Some(match language {
+            Language::English => english,
+            Language::TraditionalChinese => chinese,
+        })
+    }
+
     /// After how many seconds repeating makes sense; none: repeating won't help
     /// by itself.
     #[must_use]
@@ -348,9 +372,10 @@ impl Problem {
     #[must_use]
     pub fn body(&self, language: Language) -> ProblemBody {
         let title = self.reason.title(language).to_owned();
+        let advice = self.reason.advice(language).map(str::to_owned);
         ProblemBody {
             kind: format!("https://onsale.dev/problems/{}", self.reason.as_str()),
-            detail: self.detail.clone().unwrap_or_else(|| title.clone()),
+            detail: self.detail.clone().or(advice).unwrap_or_else(|| title.clone()),
             title,
             status: self.reason.status(),
             reason: self.reason.as_str().to_owned(),
@@ -386,5 +411,16 @@ mod tests {
         assert_eq!(body.kind, "https://onsale.dev/problems/sold_out");
         assert_eq!((body.status, body.reason.as_str()), (409, "sold_out"));
         assert_eq!(body.title, "已售完");
+    }
+
+    #[test]
+    fn a_fault_of_ours_says_whether_and_when_to_repeat() {
+        let all = [Reason::Internal, Reason::Unavailable, Reason::OutcomeUnknown];
+        for reason in all {
+            assert!(reason.status() >= 500, "{reason:?}");
+            assert!(reason.retry_after_seconds().is_some(), "{reason:?}");
+            let body = Problem::new(reason).body(Language::English);
+            assert_ne!(body.detail, body.title, "{reason:?}");
+        }
     }
 }

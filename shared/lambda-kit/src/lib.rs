@@ -7,12 +7,15 @@
 
 pub mod aws;
 pub mod batch;
+mod causes;
 pub mod clock;
 pub mod config;
 pub mod http;
 pub mod loading;
 pub mod start;
 pub mod testing;
+
+pub use causes::Causes;
 
 /// What a `main` gives back when it can't go on.
 pub type StartError = Box<dyn std::error::Error + Send + Sync>;

@@ -10,6 +10,8 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::causes::Causes;
+
 /// What went wrong while loading.
 pub type LoadError = Arc<dyn Error + Send + Sync>;
 
@@ -89,7 +91,7 @@ fn spawn<T: Send + Sync + 'static>(load: Load<T>) -> watch::Receiver<Loaded<T>> 
     tokio::spawn(async move {
         let loaded = load.await.map_err(LoadError::from);
         if let Err(error) = &loaded {
-            tracing::warn!(%error, "loading failed");
+            tracing::warn!(error = %Causes(error), "loading failed");
         }
         sender.send_replace(Some(loaded));
     });

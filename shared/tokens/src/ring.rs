@@ -38,13 +38,13 @@ pub enum VerifyError {
 /// most every ten seconds.
 pub struct KeyRing {
     fetch: Box<Fetch>,
-    keys: RwLock<Keys>,
+    keys: RwLock<Arc<Keys>>,
     last: Mutex<LastFetch>,
 }
 
 #[derive(Default)]
 struct LastFetch {
-    begun_at: Option<Timestamp>,
+    at: Option<Timestamp>,
     failure: Option<FetchError>,
 }
 
@@ -100,20 +100,24 @@ impl KeyRing {
         check(&self.known()).map_err(VerifyError::Token)
     }
 
-    fn known(&self) -> Keys {
-        self.keys.read().unwrap_or_else(PoisonError::into_inner).clone()
+    fn known(&self) -> Arc<Keys> {
+        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
     }
 
     /// One fetch at a time; whoever waited for it finds it done.
     async fn refresh(&self, now: Timestamp) -> Result<(), VerifyError> {
         let mut last = self.last.lock().await;
         let pause = if last.failure.is_some() { AFTER_FAILURE } else { BETWEEN_FETCHES };
-        let is_recent = last.begun_at.is_some_and(|begun| now.duration_since(begun) < pause);
+        let is_recent = last.at.is_some_and(|at| now.duration_since(at) < pause);
         if !is_recent {
-            last.begun_at = Some(now);
-            match (self.fetch)().await {
+            let fetched = (self.fetch)().await;
+            // Only now: a fetch that was given up half-way must not keep the
+            // next caller from trying.
+            last.at = Some(now);
+            match fetched {
                 Ok(keys) => {
-                    *self.keys.write().unwrap_or_else(PoisonError::into_inner) = Keys::new(keys);
+                    let keys = Arc::new(Keys::new(keys));
+                    *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
                     last.failure = None;
                 }
                 Err(error) => last.failure = Some(error.into()),

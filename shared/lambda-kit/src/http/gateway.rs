@@ -5,6 +5,7 @@
 //! would get the gateway's answer instead of ours.
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::time::Duration;
 
 use axum::Router;
@@ -25,7 +26,7 @@ use super::layers::lay;
 use crate::batch::Deadline;
 
 /// A request as the gateway passes it on.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct GatewayEvent {
     raw_path: String,
@@ -42,33 +43,50 @@ pub struct GatewayEvent {
     is_base64_encoded: bool,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+/// Headers and claims hold tokens and names: they don't print.
+impl fmt::Debug for GatewayEvent {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let method = &self.request_context.http.method;
+        f.debug_struct("GatewayEvent")
+            .field("method", method)
+            .field("path", &self.raw_path)
+            .finish_non_exhaustive()
+    }
+}
+
+#[derive(Clone, Deserialize)]
 struct RequestContext {
     http: HttpDescription,
     #[serde(default)]
     authorizer: Option<Authorizer>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct HttpDescription {
     method: String,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Authorizer {
     #[serde(default)]
     jwt: Option<Jwt>,
 }
 
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Clone, Deserialize)]
 struct Jwt {
     #[serde(default)]
     claims: Option<Map<String, Value>>,
 }
 
 /// What the gateway verified about the client; empty for an anonymous one.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub struct Claims(Map<String, Value>);
+
+impl fmt::Debug for Claims {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Claims({} of them)", self.0.len())
+    }
+}
 
 impl Claims {
     /// A claim.
@@ -106,6 +124,10 @@ pub struct GatewayResponse {
     pub is_base64_encoded: bool,
 }
 
+#[derive(Debug, thiserror::Error)]
+#[error("the function's time was over before the answer was ready")]
+struct OutOfTime;
+
 /// Answers one event with an adapted router.
 pub async fn answer(router: Router, event: GatewayEvent) -> GatewayResponse {
     let accepted = accepted_languages(&event);
@@ -124,10 +146,14 @@ pub(super) async fn answer_in_time(
 ) -> GatewayResponse {
     let deadline = Deadline::of(&event.context, Duration::ZERO);
     let accepted = accepted_languages(&event.payload);
+    // Without a key there is none to repeat with; every operation without one
+    // is safe to repeat as it is.
+    let has_key = event.payload.headers.contains_key("idempotency-key");
+    let reason = if has_key { Reason::OutcomeUnknown } else { Reason::Unavailable };
     match tokio::time::timeout(deadline.remaining(), answer(router, event.payload)).await {
         Ok(response) => response,
         Err(_) => {
-            let failure = Failure::new(Reason::OutcomeUnknown);
+            let failure = Failure::new(reason).caused_by(OutOfTime);
             response_of(refusal(failure, accepted).await).await
         }
     }
@@ -156,6 +182,9 @@ fn accepted_languages(event: &GatewayEvent) -> HeaderValue {
 
 fn request_of(event: GatewayEvent) -> Result<http::Request<Body>, Failure> {
     let mut target = encoded(&event.raw_path, is_path_byte);
+    if !target.starts_with('/') {
+        target.insert(0, '/');
+    }
     if !event.raw_query_string.is_empty() {
         target.push('?');
         target.push_str(&encoded(&event.raw_query_string, |b| is_path_byte(b) || b == b'?'));
@@ -215,7 +244,7 @@ fn encoded(text: &str, is_plain: impl Fn(u8) -> bool) -> String {
             target.push_str(&format!("%{byte:02X}"));
         }
     }
-    if target.starts_with('/') { target } else { format!("/{target}") }
+    target
 }
 
 fn is_path_byte(byte: u8) -> bool {

@@ -17,6 +17,7 @@ use serde_json::Value;
 use super::Failure;
 use super::gateway::Claims;
 use crate::batch::isolated;
+use crate::causes::Causes;
 
 /// The largest body a request can have, in bytes.
 pub const BODY_LIMIT: usize = 1_000_000;
@@ -111,7 +112,7 @@ fn in_words(failure: &Failure, response: Response, language: Language) -> Respon
 }
 
 fn body_of(failure: &Failure, language: Language) -> Vec<u8> {
-    let mut body = serde_json::to_value(failure.problem.body(language)).unwrap_or_default();
+    let mut body = serde_json::to_value(failure.body(language)).unwrap_or_default();
     if let Value::Object(fields) = &mut body {
         for (name, value) in &failure.members {
             fields.entry(name).or_insert_with(|| value.clone());
@@ -123,8 +124,7 @@ fn body_of(failure: &Failure, language: Language) -> Vec<u8> {
 /// A failure is logged once, here, where it leaves us.
 fn log(failure: &Failure) {
     let reason = failure.reason().as_str();
-    let cause = failure.cause.as_deref();
-    let cause = cause.map(|cause| cause as &(dyn std::error::Error + 'static));
+    let cause = failure.cause.as_deref().map(|cause| Causes(cause).to_string());
     if failure.reason().status() >= 500 {
         tracing::error!(reason, cause, "a request failed");
     } else {

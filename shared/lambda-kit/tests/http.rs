@@ -1,0 +1,309 @@
+//! The layers around every router, met as the gateway meets them.
+
+#![cfg(test)]
+
+use axum::response::IntoResponse;
+use axum::routing::{get, post, put};
+use axum::{Extension, Json, Router};
+use contracts::problem::Reason;
+use domain::{EventId, SeatLabel};
+use http::StatusCode;
+use lambda_kit::http::{
+    Answer, Failure, Fan, GroupsClaim, JsonBody, Operator, PathId, QueryParams, adapt,
+    idempotency_key,
+};
+use lambda_kit::testing::{TestRequest, TestResponse};
+use serde::{Deserialize, Serialize};
+use serde_json::json;
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    lines: Vec<Line>,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    quantity: u8,
+}
+
+#[derive(Debug, thiserror::Error)]
+#[error("the password is hush")]
+struct Inner;
+
+fn router() -> Router {
+    adapt(
+        Router::new()
+            .route("/events/{event}", get(event_get).put(event_put))
+            .route("/events/{event}/orders", post(order_post))
+            .route("/events/{event}/seats/{seat}/lock-status", get(seat_get))
+            .route("/events/{event}/seats/changes", get(changes_get))
+            .route("/events/{event}/queue", get(broken))
+            .route("/orders", get(mine_get))
+            .route("/events/{event}/sale", put(panics))
+            .layer(Extension(GroupsClaim("cognito:groups".to_owned()))),
+    )
+}
+
+async fn event_get(PathId(event): PathId<EventId>) -> Answer {
+    Ok(([("cache-control", "public, max-age=5")], Json(json!({ "event": event }))).into_response())
+}
+
+async fn event_put(Operator(who): Operator) -> Answer {
+    Ok(Json(json!({ "operator": who })).into_response())
+}
+
+async fn order_post(
+    Fan(fan): Fan,
+    headers: http::HeaderMap,
+    JsonBody(order): JsonBody<Order>,
+) -> Answer {
+    let key = idempotency_key(&headers)?;
+    let body = json!({ "fan": fan, "key": key, "order": order });
+    Ok((StatusCode::ACCEPTED, Json(body)).into_response())
+}
+
+async fn seat_get(PathId(seat): PathId<SeatLabel>) -> Answer {
+    Ok(Json(json!({ "seat": seat })).into_response())
+}
+
+async fn changes_get(query: QueryParams) -> Answer {
+    let after: u64 = query.required("after")?;
+    Ok(Json(json!({ "after": after })).into_response())
+}
+
+async fn mine_get(Fan(fan): Fan) -> Answer {
+    Ok(Json(json!({ "fan": fan })).into_response())
+}
+
+async fn broken() -> Answer {
+    Err(Failure::unavailable(Inner).with_member("epoch", 3).with_member("status", 200))
+}
+
+async fn panics() -> Answer {
+    std::panic::panic_any("a handler's bug")
+}
+
+fn order() -> TestRequest {
+    TestRequest::post("/events/show/orders").fan("fan-1").header("idempotency-key", "k")
+}
+
+async fn send(request: TestRequest) -> TestResponse {
+    request.send(&router()).await
+}
+
+fn pointer(answer: &TestResponse) -> String {
+    answer.json()["errors"][0]["pointer"].as_str().unwrap_or("none").to_owned()
+}
+
+#[tokio::test]
+async fn a_good_request_is_answered() {
+    let answer = send(order().json(&json!({"lines": [{"quantity": 2}]}))).await;
+    assert_eq!(answer.status, 202);
+    assert_eq!(answer.json()["fan"], "fan-1");
+    assert_eq!(answer.json()["order"]["lines"][0]["quantity"], 2);
+    assert_eq!(answer.header("cache-control"), "no-store");
+    assert_eq!(answer.header("x-content-type-options"), "nosniff");
+}
+
+#[tokio::test]
+async fn what_a_handler_says_about_caching_stands_and_personal_answers_are_not_stored() {
+    let public = send(TestRequest::get("/events/show")).await;
+    assert_eq!(public.header("cache-control"), "public, max-age=5");
+    let personal = send(TestRequest::get("/orders").fan("fan-1")).await;
+    assert_eq!(personal.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn a_body_is_bytes_when_the_gateway_says_so() {
+    let answer =
+        send(order().header("content-type", "application/json").bytes(br#"{"lines": []}"#)).await;
+    assert_eq!(answer.status, 202);
+}
+
+#[tokio::test]
+async fn a_bad_body_names_its_field() {
+    let cases = [
+        (r#"{"lines": [{"quantity": 1}, {"quantity": -5}]}"#, "/lines/1/quantity"),
+        (r#"{"lines": [{"quantity": 1.5}]}"#, "/lines/0/quantity"),
+        (r#"{"lines": [{"quantity": 1000000000000000000}]}"#, "/lines/0/quantity"),
+        (r#"{"lines": [{"quantity": "2"}]}"#, "/lines/0/quantity"),
+        (r#"{"lines": [{"quantity": null}]}"#, "/lines/0/quantity"),
+        (r#"{"lines": [{"quantity": 1, "colour": 1}]}"#, "/lines/0/colour"),
+        (r#"{"lines": [{"quantity": 1}], "a/b~c": 1}"#, "/a~1b~0c"),
+        (r#"{}"#, ""),
+        (r#"{"lines": []} and more"#, ""),
+        (r#"{"lines": ["#, "/lines"),
+        ("", ""),
+    ];
+    for (body, expected) in cases {
+        let request = order().header("content-type", "application/json; charset=utf-8").text(body);
+        let answer = send(request).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (400, "invalid_request"), "{body}");
+        assert_eq!(pointer(&answer), expected, "{body}: {}", answer.raw.body);
+        assert_eq!(answer.header("content-type"), "application/problem+json");
+    }
+}
+
+#[tokio::test]
+async fn a_body_of_broken_bytes_is_refused_with_words() {
+    let request = order().header("content-type", "application/json");
+    let answer = send(request.bytes(b"{\"lines\": [{\"\xff\xfe\": 1}]}")).await;
+    assert_eq!(answer.status, 400);
+    let mut event = json!({
+        "rawPath": "/events/show/orders", "headers": {"accept-language": "zh-TW"},
+        "requestContext": {"http": {"method": "POST"}},
+        "body": "no base64 at all!", "isBase64Encoded": true,
+    });
+    let answer = send(TestRequest::from_event(event.clone())).await;
+    assert_eq!(answer.status, 400);
+    assert_eq!(answer.header("content-language"), "zh-Hant");
+    event["requestContext"]["http"]["method"] = json!("NO METHOD");
+    assert_eq!(send(TestRequest::from_event(event)).await.status, 405);
+}
+
+#[tokio::test]
+async fn a_body_of_another_kind_or_size_is_refused() {
+    let answer = send(order().header("content-type", "text/csv").text("a,b")).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (415, "unsupported_media_type"));
+    assert_eq!(send(order().text("{}")).await.status, 415, "a kind must be said");
+    let huge = format!("{{\"lines\": \"{}\"}}", "x".repeat(1_000_000));
+    let answer = send(order().header("content-type", "application/json").text(&huge)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (413, "too_large"));
+}
+
+#[tokio::test]
+async fn a_quoted_and_a_bare_key_are_one_and_no_key_is_400() {
+    let good = json!({"lines": []});
+    for key in ["k", "\"k\""] {
+        let answer = send(order().header("idempotency-key", key).json(&good)).await;
+        assert_eq!(answer.json()["key"], "k");
+    }
+    for key in ["", "\"\"", "é", &"k".repeat(300)] {
+        let answer = send(order().header("idempotency-key", key).json(&good)).await;
+        assert_eq!(answer.status, 400, "{key}");
+        assert_eq!(pointer(&answer), "header:Idempotency-Key");
+    }
+    let without = TestRequest::post("/events/show/orders").fan("fan-1").json(&good);
+    assert_eq!(pointer(&send(without).await), "header:Idempotency-Key");
+}
+
+#[tokio::test]
+async fn a_path_that_can_name_nothing_is_404_whatever_is_in_it() {
+    for id in ["a b", "a%20b", "a{b}", "a:b", "a#b", "🎫", "a?b", "%", "%zz", &"x".repeat(300)] {
+        let event = json!({
+            "rawPath": format!("/events/{id}"),
+            "headers": {"host": "no host at all"},
+            "requestContext": {"http": {"method": "GET"}},
+        });
+        let answer = send(TestRequest::from_event(event)).await;
+        assert_eq!(answer.status, 404, "{id}: {}", answer.raw.body);
+        assert_eq!(pointer(&answer), "path:event", "{id}");
+    }
+    let answer = send(TestRequest::get("/events/show/seats/A-12/lock-status")).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (404, "unknown_seat"));
+    assert_eq!(pointer(&answer), "path:seat");
+}
+
+#[tokio::test]
+async fn a_query_is_read_by_name() {
+    let changes = |query: &str| send(TestRequest::get(&format!("/events/e/seats/changes{query}")));
+    assert_eq!(changes("?after=7&utm=x").await.json()["after"], 7);
+    for bad in ["", "?after=", "?after=-1", "?after=1&after=2", "?after=x", "?after=%ff"] {
+        let answer = changes(bad).await;
+        assert_eq!(answer.status, 400, "{bad}");
+        assert!(pointer(&answer).starts_with("query:"), "{bad}");
+    }
+}
+
+#[tokio::test]
+async fn nobody_is_someone_without_verified_claims() {
+    let anonymous = TestRequest::get("/orders").header("authorization", "Bearer forged");
+    let answer = send(anonymous).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (401, "unauthorized"));
+    assert_eq!(answer.header("www-authenticate"), "Bearer");
+    for claims in [json!({}), json!({"sub": ""}), json!({"sub": 7}), json!(null)] {
+        let answer = send(TestRequest::get("/orders").claims(claims.clone())).await;
+        assert_eq!(answer.status, 401, "{claims}");
+    }
+}
+
+#[tokio::test]
+async fn only_the_group_operators_operates_however_the_groups_are_written() {
+    for groups in [json!(["fans", "operators"]), json!("[fans operators]"), json!("operators")] {
+        let claims = json!({"sub": "op", "cognito:groups": groups});
+        let answer = send(TestRequest::put("/events/show").claims(claims)).await;
+        assert_eq!(answer.status, 200, "{groups}");
+    }
+    for groups in [
+        json!(["no operators", "Operators"]),
+        json!("[non-operators operators2]"),
+        json!("no operators"),
+        json!({"operators": true}),
+        json!(null),
+    ] {
+        let claims = json!({"sub": "op", "cognito:groups": groups, "groups": ["operators"]});
+        let answer = send(TestRequest::put("/events/show").claims(claims)).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (403, "forbidden"), "{groups}");
+    }
+    assert_eq!(send(TestRequest::put("/events/show")).await.status, 401);
+}
+
+#[tokio::test]
+async fn another_method_is_405_and_says_which_there_are() {
+    let answer = send(TestRequest::delete("/events/show")).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (405, "method_not_allowed"));
+    assert_eq!(answer.header("allow"), "GET, PUT");
+    let elsewhere = send(TestRequest::delete("/events/show/ticket-types")).await;
+    assert_eq!((elsewhere.status, elsewhere.header("allow")), (405, "GET"));
+    let nowhere = send(TestRequest::get("/nowhere")).await;
+    assert_eq!((nowhere.status, nowhere.reason().as_str()), (404, "not_found"));
+    assert_eq!(nowhere.header("content-type"), "application/problem+json");
+}
+
+#[tokio::test]
+async fn a_panic_costs_the_client_nothing_but_a_500_in_words() {
+    let answer = send(TestRequest::put("/events/show/sale")).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (500, "internal"));
+    assert!(!answer.raw.body.contains("bug"));
+    assert_eq!(answer.header("retry-after"), "2");
+}
+
+#[tokio::test]
+async fn a_fault_says_when_to_repeat_and_keeps_its_cause_to_itself() {
+    let answer = send(TestRequest::get("/events/show/queue")).await;
+    assert_eq!((answer.status, answer.header("retry-after")), (503, "2"));
+    assert!(!answer.raw.body.contains("hush"));
+    assert_eq!(answer.json()["epoch"], 3);
+    assert_eq!(answer.json()["status"], 503, "a member can't pass for one of the problem's own");
+    assert_eq!(answer.header("cache-control"), "no-store");
+}
+
+#[tokio::test]
+async fn a_problem_speaks_the_clients_language() {
+    let ask = |language: &'static str| {
+        send(TestRequest::get("/nowhere").header("accept-language", language))
+    };
+    let chinese = ask("zh-TW,zh;q=0.9,en;q=0.8").await;
+    assert_eq!(chinese.header("content-language"), "zh-Hant");
+    assert_eq!(chinese.header("vary"), "Accept-Language");
+    assert_eq!(
+        chinese.json()["title"],
+        Reason::NotFound.title(contracts::problem::Language::TraditionalChinese)
+    );
+    assert_eq!(ask("de").await.header("content-language"), "en");
+}
+
+#[test]
+fn an_event_does_not_print_its_tokens() {
+    let event: lambda_kit::http::GatewayEvent = serde_json::from_value(json!({
+        "rawPath": "/orders", "headers": {"authorization": "Bearer hush"},
+        "requestContext": {
+            "http": {"method": "GET"},
+            "authorizer": {"jwt": {"claims": {"email": "hush@test"}}},
+        },
+    }))
+    .unwrap();
+    assert!(!format!("{event:?}").contains("hush"));
+}
