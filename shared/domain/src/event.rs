@@ -239,6 +239,13 @@ pub struct HoldTime {
     margin_seconds: u32,
 }
 
+impl Default for HoldTime {
+    /// Ten minutes, and a persistence function that has thirty seconds.
+    fn default() -> Self {
+        Self { hold_seconds: 600, margin_seconds: 35 }
+    }
+}
+
 impl HoldTime {
     /// From H and the persistence function's timeout. The margin is that
     /// timeout and five seconds; H must be at least twice the margin, or a hold
@@ -315,6 +322,7 @@ mod tests {
         assert!(time.is_too_late(at("2026-12-01T00:00:35Z"), now));
         assert_eq!(time.pay_by(now), at("2026-12-01T00:01:10Z"));
         assert_eq!(HoldTime::new(u32::MAX, u32::MAX), None);
+        assert_eq!(HoldTime::new(600, 30), Some(HoldTime::default()));
     }
 
     #[test]
