@@ -5,9 +5,15 @@
 //! local user pool. Only the account at the end of a demo looks into Redis and
 //! DynamoDB, to compare them with what the clients were told.
 
+pub mod clock;
 pub mod demo;
 pub mod error;
 pub mod http;
 pub mod identity;
+pub mod live;
+pub mod plan;
+pub mod sale;
 pub mod stack;
 pub mod until;
+pub mod watcher;
+pub mod world;
