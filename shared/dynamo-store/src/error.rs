@@ -2,6 +2,8 @@
 
 use std::error::Error;
 
+use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
+
 type Source = Box<dyn Error + Send + Sync>;
 
 /// A failure at the table. Expected answers are values of each operation.
@@ -20,6 +22,10 @@ pub enum StoreError {
     /// DynamoDB refuses the request as it is; repeating never helps.
     #[error("DynamoDB refuses the request")]
     Invalid(#[source] Source),
+    /// The table is missing, or this function may not: nothing was written, and
+    /// the request is not at fault. Helps only when somebody repairs it.
+    #[error("DynamoDB denies the request")]
+    Denied(#[source] Source),
     /// An item can't be read as what it should be.
     #[error("item {item} can't be read")]
     Corrupt {
@@ -36,7 +42,9 @@ impl StoreError {
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         match self {
-            Self::Unavailable(_) | Self::Throttled(_) | Self::Contended(_) => true,
+            Self::Unavailable(_) | Self::Throttled(_) | Self::Contended(_) | Self::Denied(_) => {
+                true
+            }
             Self::Invalid(_) | Self::Corrupt { .. } => false,
         }
     }
@@ -46,9 +54,73 @@ impl StoreError {
     pub fn is_outcome_unknown(&self) -> bool {
         match self {
             Self::Unavailable(_) => true,
-            Self::Throttled(_) | Self::Contended(_) | Self::Invalid(_) | Self::Corrupt { .. } => {
-                false
-            }
+            Self::Throttled(_)
+            | Self::Contended(_)
+            | Self::Denied(_)
+            | Self::Invalid(_)
+            | Self::Corrupt { .. } => false,
+        }
+    }
+}
+
+/// Codes that say: too much at once, try later. Nothing was written.
+const THROTTLING: &[&str] = &[
+    "ProvisionedThroughputExceededException",
+    "RequestLimitExceeded",
+    "ThrottlingException",
+    "Throttling",
+];
+/// Codes that say: another write was at it. Nothing was written.
+const CONTENTION: &[&str] = &["TransactionConflictException", "ReplicatedWriteConflictException"];
+/// Codes that say: this request can never be carried out.
+const INVALID: &[&str] =
+    &["ValidationException", "SerializationException", "ItemCollectionSizeLimitExceededException"];
+/// Codes that say: not this table, not by you. Nothing was written, and the
+/// request itself is not at fault.
+const DENIED: &[&str] = &[
+    "AccessDeniedException",
+    "ExpiredTokenException",
+    "IncompleteSignatureException",
+    "InvalidSignatureException",
+    "MissingAuthenticationTokenException",
+    "ResourceNotFoundException",
+    "UnrecognizedClientException",
+];
+
+impl StoreError {
+    pub(crate) fn corrupt(
+        item: impl Into<String>,
+        source: impl Into<Box<dyn Error + Send + Sync>>,
+    ) -> Self {
+        Self::Corrupt { item: item.into(), source: source.into() }
+    }
+
+    /// A code that this does not know is read as "outcome unknown": the caller
+    /// looks before it acts, which is right whatever the code meant.
+    pub(crate) fn from_sdk<E, R>(error: SdkError<E, R>) -> Self
+    where
+        E: ProvideErrorMetadata + Error + Send + Sync + 'static,
+        R: std::fmt::Debug + Send + Sync + 'static,
+    {
+        let code = match &error {
+            SdkError::ConstructionFailure(_) => return Self::Invalid(error.into()),
+            SdkError::ServiceError(service) => service.err().code().unwrap_or_default(),
+            SdkError::TimeoutError(_)
+            | SdkError::DispatchFailure(_)
+            | SdkError::ResponseError(_)
+            | _ => return Self::Unavailable(error.into()),
+        };
+        let of = |codes: &[&str]| codes.contains(&code);
+        if of(THROTTLING) {
+            Self::Throttled(error.into())
+        } else if of(CONTENTION) {
+            Self::Contended(error.into())
+        } else if of(INVALID) {
+            Self::Invalid(error.into())
+        } else if of(DENIED) {
+            Self::Denied(error.into())
+        } else {
+            Self::Unavailable(error.into())
         }
     }
 }

@@ -16,24 +16,25 @@
 mod catalog;
 mod connections;
 mod error;
-mod item;
 mod operations;
 mod orders;
+mod table;
 
 pub use catalog::{
-    CatalogStore, Consistency, EpochRaised, EventActivated, EventCreated, EventUpdated,
-    GenerationRaised, QueuePut, QueueRecord, SectionPut, StoredKey, TicketTypeCreated,
-    TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+    CatalogStore, Consistency, EpochRaised, EventActivated, EventCache, EventCreated, EventUpdated,
+    GenerationRaised, PartitionCache, QueuePut, QueueRecord, SectionPut, StoredKey,
+    TicketTypeCreated, TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState,
+    WithdrawalUpdated,
 };
 pub use connections::{
-    Connection, ConnectionStore, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber, Subscription,
-    TickerClaim, TickerPosition,
+    Connection, ConnectionStore, LastTold, Look, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber,
+    Subscription, Ticker,
 };
 pub use error::StoreError;
 pub use operations::{OPERATIONS, Operation, Table};
 pub use orders::{
-    Ended, OrderPage, OrderStore, PageCursor, PartitionCounts, Persisted, Refused, UnitOwner,
-    UnitRecord, order_of_image,
+    Ended, InvalidCursor, OrderPage, OrderStore, PageCursor, PartitionCounts, Persisted, Refused,
+    UnitOwner, UnitRecord, order_of_image,
 };
 
 use aws_config::SdkConfig;

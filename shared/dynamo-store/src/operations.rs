@@ -37,17 +37,19 @@ const GET: &[&str] = &["GetItem"];
 const QUERY: &[&str] = &["Query"];
 const PUT: &[&str] = &["PutItem"];
 const UPDATE: &[&str] = &["UpdateItem"];
-const DELETE: &[&str] = &["DeleteItem"];
 
 /// Every operation of the stores.
 pub const OPERATIONS: &[Operation] = &[
     operation("event_fetch", Table::Catalog, GET),
+    operation("event_cached", Table::Catalog, GET),
+    operation("event_renewed", Table::Catalog, GET),
     operation("event_create", Table::Catalog, PUT),
     operation("event_update", Table::Catalog, UPDATE),
     operation("epoch_raise", Table::Catalog, UPDATE),
     operation("event_activate", Table::Catalog, UPDATE),
     operation("ticket_types_list", Table::Catalog, QUERY),
     operation("ticket_type_fetch", Table::Catalog, GET),
+    operation("partitions_cached", Table::Catalog, GET),
     operation("ticket_type_create", Table::Catalog, PUT),
     operation("ticket_type_update", Table::Catalog, UPDATE),
     operation("section_put", Table::Catalog, &["PutItem", "UpdateItem"]),
@@ -65,6 +67,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("key_put", Table::Catalog, PUT),
     operation("keys_list", Table::Catalog, QUERY),
     operation("order_fetch", Table::Orders, GET),
+    operation("order_fetch_by_key", Table::Orders, GET),
     operation("orders_fetch", Table::Orders, &["BatchGetItem"]),
     operation("orders_list", Table::Orders, QUERY),
     operation("order_refuse", Table::Orders, PUT),
@@ -76,12 +79,14 @@ pub const OPERATIONS: &[Operation] = &[
     operation("units_list", Table::Units, QUERY),
     operation("connection_put", Table::Connections, PUT),
     operation("connection_fetch", Table::Connections, GET),
-    operation("connection_delete", Table::Connections, DELETE),
+    operation("connection_delete", Table::Connections, &["DeleteItem", "GetItem"]),
     operation("customer_connections_list", Table::Connections, QUERY),
     operation("subscription_put", Table::Connections, &["PutItem", "UpdateItem"]),
     operation("subscription_delete", Table::Connections, &["DeleteItem", "UpdateItem"]),
     operation("subscribers_list", Table::Connections, QUERY),
+    operation("ticker_fetch", Table::Connections, GET),
+    operation("ticker_arm", Table::Connections, UPDATE),
+    operation("ticker_end", Table::Connections, UPDATE),
     operation("ticker_claim", Table::Connections, UPDATE),
-    operation("ticker_advance", Table::Connections, UPDATE),
     operation("ticker_release", Table::Connections, UPDATE),
 ];

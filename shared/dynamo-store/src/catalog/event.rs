@@ -1,9 +1,84 @@
 //! The event's own item: pk `event#<event>`, sk `event`.
 
-use domain::{Epoch, Event, EventId};
+use domain::{Currency, Epoch, Event, EventId, SaleCommand, SaleSwitch, SaleWindow, Venue};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 
-use super::{CatalogStore, Consistency};
+use super::{CatalogStore, Consistency, key};
 use crate::StoreError;
+use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no_item};
+
+/// Only who read the version before may write the one after it.
+const IS_VERSION_BEFORE: &str = "#version = :before";
+/// The epoch is still the one the caller saw.
+const IS_EPOCH: &str = "#epoch = :seen";
+
+/// What an edit replaces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Details {
+    title: String,
+    venue: String,
+    city: String,
+    time_zone: String,
+    starts_at: Timestamp,
+    opens_at: Timestamp,
+    closes_at: Timestamp,
+    currency: Currency,
+    limit: Option<u32>,
+    switch: SaleSwitch,
+    commands: Vec<SaleCommand>,
+    version: u64,
+}
+
+/// What only the building of inventories writes.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Inventory {
+    epoch: Epoch,
+    activated: bool,
+}
+
+impl Details {
+    fn of(event: &Event) -> Self {
+        Self {
+            title: event.title.clone(),
+            venue: event.venue.name.clone(),
+            city: event.venue.city.clone(),
+            time_zone: event.time_zone.clone(),
+            starts_at: event.starts_at,
+            opens_at: event.window.opens_at,
+            closes_at: event.window.closes_at,
+            currency: event.currency,
+            limit: event.limit_per_customer,
+            switch: event.switch,
+            commands: event.commands.clone(),
+            version: event.version,
+        }
+    }
+}
+
+fn event_key(event: &EventId) -> Key {
+    key(event, "event")
+}
+
+fn event_of(id: &EventId, item: Item) -> Result<Event, StoreError> {
+    let details: Details = decode("event", item.clone())?;
+    let inventory: Inventory = decode("event", item)?;
+    Ok(Event {
+        id: id.clone(),
+        title: details.title,
+        venue: Venue { name: details.venue, city: details.city },
+        time_zone: details.time_zone,
+        starts_at: details.starts_at,
+        window: SaleWindow { opens_at: details.opens_at, closes_at: details.closes_at },
+        currency: details.currency,
+        limit_per_customer: details.limit,
+        switch: details.switch,
+        commands: details.commands,
+        version: details.version,
+        epoch: inventory.epoch,
+        activated: inventory.activated,
+    })
+}
 
 /// What creating an event came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -55,7 +130,8 @@ impl CatalogStore {
         event: &EventId,
         consistency: Consistency,
     ) -> Result<Option<Event>, StoreError> {
-        todo!()
+        let item = self.table.get(&event_key(event), consistency.is_strong()).await?;
+        item.map(|item| event_of(event, item)).transpose()
     }
 
     /// Puts an event (version 1) where there is none. Repeating it is `Created` again.
@@ -63,7 +139,18 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
     pub async fn event_create(&self, event: &Event) -> Result<EventCreated, StoreError> {
-        todo!()
+        let mut attributes = encode(&Details::of(event))?;
+        attributes.extend(encode(&Inventory { epoch: event.epoch, activated: event.activated })?);
+        let item = event_key(&event.id).with(attributes);
+        match self.table.put_if(item, &Guard::new(ABSENT)).await? {
+            Written::Done(_) => Ok(EventCreated::Created),
+            Written::Refused(present) => {
+                let present = event_of(&event.id, present.ok_or_else(no_item)?)?;
+                // The same: the reply to our write was lost and the SDK sent it again.
+                let ours = present == *event;
+                Ok(if ours { EventCreated::Created } else { EventCreated::Exists(present) })
+            }
+        }
     }
 
     /// Replaces details and sale switch by those of `event`, whose version is
@@ -73,11 +160,28 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
     pub async fn event_update(&self, event: &Event) -> Result<EventUpdated, StoreError> {
-        todo!()
+        let details = Details::of(event);
+        let change = Change::set(encode(&details)?);
+        let guard = Guard::new(IS_VERSION_BEFORE).value(":before", event.version.saturating_sub(1));
+        match self.table.update_if(&event_key(&event.id), &change, &guard).await? {
+            Written::Done(_) => Ok(EventUpdated::Updated),
+            Written::Refused(None) => Ok(EventUpdated::Missing),
+            Written::Refused(Some(present)) => {
+                let present = event_of(&event.id, present)?;
+                // The same: the reply to our write was lost and the SDK sent it again.
+                let ours = Details::of(&present) == details;
+                Ok(if ours {
+                    EventUpdated::Updated
+                } else {
+                    EventUpdated::VersionMismatch(present)
+                })
+            }
+        }
     }
 
     /// Raises the epoch by one where it still is `from`: each build of an
-    /// inventory gets an epoch of its own.
+    /// inventory gets an epoch of its own. A lost reply can make one's own raise
+    /// look like another's (`Lost`): that costs an epoch number, nothing else.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
@@ -86,7 +190,16 @@ impl CatalogStore {
         event: &EventId,
         from: Epoch,
     ) -> Result<EpochRaised, StoreError> {
-        todo!()
+        let raised = Epoch(from.0.saturating_add(1));
+        let change = Change::new("SET #epoch = :raised").value(":raised", raised.0);
+        let guard = Guard::new(IS_EPOCH).value(":seen", from.0);
+        match self.table.update_if(&event_key(event), &change, &guard).await? {
+            Written::Done(_) => Ok(EpochRaised::Raised(raised)),
+            Written::Refused(None) => Ok(EpochRaised::Missing),
+            Written::Refused(Some(present)) => {
+                Ok(EpochRaised::Lost(event_of(event, present)?.epoch))
+            }
+        }
     }
 
     /// Records that an inventory was activated, while `epoch` is still the highest.
@@ -98,6 +211,11 @@ impl CatalogStore {
         event: &EventId,
         epoch: Epoch,
     ) -> Result<EventActivated, StoreError> {
-        todo!()
+        let change = Change::new("SET #activated = :yes").value(":yes", true);
+        let guard = Guard::new(IS_EPOCH).value(":seen", epoch.0);
+        match self.table.update_if(&event_key(event), &change, &guard).await? {
+            Written::Done(_) => Ok(EventActivated::Activated),
+            Written::Refused(_) => Ok(EventActivated::Superseded),
+        }
     }
 }

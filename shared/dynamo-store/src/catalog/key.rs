@@ -1,7 +1,19 @@
 //! Public keys of tokens: pk `keys`, sk `<kid>`.
 
+use serde::{Deserialize, Serialize};
+
 use super::CatalogStore;
 use crate::StoreError;
+use crate::table::{decode, encode};
+
+const PARTITION: &str = "keys";
+
+#[derive(Serialize, Deserialize)]
+struct Record {
+    pk: String,
+    sk: String,
+    jwk: String,
+}
 
 /// A public key as it was stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,7 +30,8 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails; repeating is safe.
     pub async fn key_put(&self, key: &StoredKey) -> Result<(), StoreError> {
-        todo!()
+        let record = Record { pk: PARTITION.to_owned(), sk: key.kid.clone(), jwk: key.jwk.clone() };
+        self.table.put(encode(&record)?).await
     }
 
     /// All public keys; consistent.
@@ -26,6 +39,8 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails or an item is corrupt.
     pub async fn keys_list(&self) -> Result<Vec<StoredKey>, StoreError> {
-        todo!()
+        let items = self.table.query(PARTITION, "", true).await?;
+        let key_of = |record: Record| StoredKey { kid: record.sk, jwk: record.jwk };
+        items.into_iter().map(|item| decode("key", item).map(key_of)).collect()
     }
 }

@@ -4,8 +4,26 @@
 
 use domain::{EventId, TicketTypeId};
 
-use super::CatalogStore;
+use serde::Deserialize;
+
+use super::{CatalogStore, key};
 use crate::StoreError;
+use crate::table::{Change, Guard, Item, Key, Written, decode, no_item};
+
+/// A mark only grows: below it, serials may have been issued.
+const IS_LOWER: &str = "attribute_not_exists(#mark) OR #mark < :to";
+
+fn mark_key(event: &EventId, ticket_type: &TicketTypeId) -> Key {
+    key(event, format!("mark#{ticket_type}"))
+}
+
+fn mark_of(item: Item) -> Result<u32, StoreError> {
+    #[derive(Deserialize)]
+    struct Record {
+        mark: u32,
+    }
+    decode::<Record>("mark", item).map(|record| record.mark)
+}
 
 impl CatalogStore {
     /// The mark of a type; 0 before it was raised. Consistent.
@@ -17,7 +35,8 @@ impl CatalogStore {
         event: &EventId,
         ticket_type: &TicketTypeId,
     ) -> Result<u32, StoreError> {
-        todo!()
+        let item = self.table.get(&mark_key(event, ticket_type), true).await?;
+        item.map_or(Ok(0), mark_of)
     }
 
     /// Raises the mark to `to` unless it stands higher; the mark now. Only this
@@ -31,6 +50,11 @@ impl CatalogStore {
         ticket_type: &TicketTypeId,
         to: u32,
     ) -> Result<u32, StoreError> {
-        todo!()
+        let change = Change::new("SET #mark = :to").value(":to", to);
+        let key = mark_key(event, ticket_type);
+        match self.table.update_if(&key, &change, &Guard::new(IS_LOWER)).await? {
+            Written::Done(item) => mark_of(item),
+            Written::Refused(present) => mark_of(present.ok_or_else(no_item)?),
+        }
     }
 }

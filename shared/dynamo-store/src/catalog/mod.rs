@@ -1,5 +1,6 @@
 //! Events, ticket types, sections, marks, withdrawals, queue settings and keys.
 
+mod cache;
 mod event;
 mod key;
 mod mark;
@@ -8,6 +9,7 @@ mod section;
 mod ticket_type;
 mod withdrawal;
 
+pub use cache::{EventCache, PartitionCache};
 pub use event::{EpochRaised, EventActivated, EventCreated, EventUpdated};
 pub use key::StoredKey;
 pub use queue::{GenerationRaised, QueuePut, QueueRecord};
@@ -16,6 +18,9 @@ pub use ticket_type::{TicketTypeCreated, TicketTypeUpdated};
 pub use withdrawal::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
 
 use aws_sdk_dynamodb::Client;
+use domain::EventId;
+
+use crate::table::{Key, TableClient};
 
 /// How fresh a read must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +40,22 @@ impl Consistency {
 /// The catalogue table.
 #[derive(Debug, Clone)]
 pub struct CatalogStore {
-    client: Client,
-    table: String,
+    table: TableClient,
 }
 
 impl CatalogStore {
     /// The store over this table.
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into() }
+        Self { table: TableClient::new(client, table) }
     }
+}
+
+/// The partition of an event: all that belongs to it but its orders and units.
+fn partition(event: &EventId) -> String {
+    format!("event#{event}")
+}
+
+fn key(event: &EventId, sort: impl Into<String>) -> Key {
+    Key::new(partition(event), sort)
 }

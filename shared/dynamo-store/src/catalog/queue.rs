@@ -2,8 +2,42 @@
 
 use domain::{EventId, QueueSettings};
 
-use super::CatalogStore;
+use serde::{Deserialize, Serialize};
+
+use super::{CatalogStore, key};
 use crate::StoreError;
+use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode};
+
+/// Only who read the version before may write the one after it.
+const IS_VERSION_BEFORE: &str = "#version = :before";
+/// The line is still the one the caller saw.
+const IS_GENERATION: &str = "#generation = :seen";
+
+/// What an edit replaces.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Details {
+    #[serde(flatten)]
+    settings: QueueSettings,
+    version: u64,
+}
+
+fn queue_key(event: &EventId) -> Key {
+    key(event, "queue")
+}
+
+fn queue_of(item: Item) -> Result<QueueRecord, StoreError> {
+    #[derive(Deserialize)]
+    struct Line {
+        generation: u64,
+    }
+    let line: Line = decode("queue", item.clone())?;
+    let details: Details = decode("queue", item)?;
+    Ok(QueueRecord {
+        settings: details.settings,
+        version: details.version,
+        generation: line.generation,
+    })
+}
 
 /// What is durable of an event's waiting room.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,7 +74,8 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails or the item is corrupt.
     pub async fn queue_fetch(&self, event: &EventId) -> Result<Option<QueueRecord>, StoreError> {
-        todo!()
+        let item = self.table.get(&queue_key(event), true).await?;
+        item.map(queue_of).transpose()
     }
 
     /// Stores settings under `version`: 1 where there are none yet (the
@@ -54,10 +89,30 @@ impl CatalogStore {
         settings: &QueueSettings,
         version: u64,
     ) -> Result<QueuePut, StoreError> {
-        todo!()
+        let change = Change::set(encode(&Details { settings: *settings, version })?)
+            .and(", #generation = if_not_exists(#generation, :first)")
+            .value(":first", 1u64);
+        let guard = match version {
+            0 | 1 => Guard::new(ABSENT),
+            _ => Guard::new(IS_VERSION_BEFORE).value(":before", version.saturating_sub(1)),
+        };
+        match self.table.update_if(&queue_key(event), &change, &guard).await? {
+            Written::Done(item) => Ok(QueuePut::Stored(queue_of(item)?)),
+            Written::Refused(None) => Ok(QueuePut::VersionMismatch(None)),
+            Written::Refused(Some(present)) => {
+                let present = queue_of(present)?;
+                // The same: the reply to our write was lost and the SDK sent it again.
+                let ours = present.settings == *settings && present.version == version;
+                Ok(match ours {
+                    true => QueuePut::Stored(present),
+                    false => QueuePut::VersionMismatch(Some(present)),
+                })
+            }
+        }
     }
 
-    /// Raises the generation by one where it still is `from`.
+    /// Raises the generation by one where it still is `from`. A lost reply can
+    /// make one's own raise look like another's: go on from what `Lost` says.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
@@ -66,6 +121,15 @@ impl CatalogStore {
         event: &EventId,
         from: u64,
     ) -> Result<GenerationRaised, StoreError> {
-        todo!()
+        let raised = from.saturating_add(1);
+        let change = Change::new("SET #generation = :raised").value(":raised", raised);
+        let guard = Guard::new(IS_GENERATION).value(":seen", from);
+        match self.table.update_if(&queue_key(event), &change, &guard).await? {
+            Written::Done(_) => Ok(GenerationRaised::Raised(raised)),
+            Written::Refused(None) => Ok(GenerationRaised::Lost(0)),
+            Written::Refused(Some(present)) => {
+                Ok(GenerationRaised::Lost(queue_of(present)?.generation))
+            }
+        }
     }
 }

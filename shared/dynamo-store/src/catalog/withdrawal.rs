@@ -1,11 +1,81 @@
 //! Withdrawals: pk `event#<event>`, sk `withdrawal#<id>`. What an operator took
 //! out of sale, and the orders that own it.
 
-use domain::{EventId, Line, OrderId, WithdrawalId};
+use domain::{EventId, Line, OrderId, SeatLabel, TicketTypeId, Wanted, WithdrawalId};
 use serde::{Deserialize, Serialize};
 
-use super::CatalogStore;
+use super::{CatalogStore, key, partition};
 use crate::StoreError;
+use crate::table::{ABSENT, Guard, Item, Key, Written, decode, encode, no_item};
+
+/// Only who read the version before may write the one after it.
+const IS_VERSION_BEFORE: &str = "#version = :before";
+
+/// Lines are kept as `type*quantity` or `type:seat,seat,…`: no name holds such signs.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+struct Record {
+    lines: Vec<String>,
+    orders: Vec<OrderId>,
+    state: WithdrawalState,
+    version: u64,
+}
+
+const SORT_PREFIX: &str = "withdrawal#";
+
+fn withdrawal_key(event: &EventId, withdrawal: &WithdrawalId) -> Key {
+    key(event, format!("{SORT_PREFIX}{withdrawal}"))
+}
+
+fn item_of(event: &EventId, withdrawal: &Withdrawal) -> Result<Item, StoreError> {
+    let record = Record {
+        lines: withdrawal.lines.iter().map(pack_line).collect(),
+        orders: withdrawal.orders.clone(),
+        state: withdrawal.state,
+        version: withdrawal.version,
+    };
+    Ok(withdrawal_key(event, &withdrawal.id).with(encode(&record)?))
+}
+
+fn withdrawal_of(item: Item) -> Result<Withdrawal, StoreError> {
+    #[derive(Deserialize)]
+    struct Id {
+        sk: String,
+    }
+    let id: Id = decode("withdrawal", item.clone())?;
+    let record: Record = decode("withdrawal", item)?;
+    let unreadable = || StoreError::corrupt("withdrawal", "an id or a line is none");
+    let lines: Option<Vec<Line>> = record.lines.iter().map(|line| unpack_line(line)).collect();
+    Ok(Withdrawal {
+        id: WithdrawalId::parse(id.sk.trim_start_matches(SORT_PREFIX))
+            .map_err(|source| StoreError::corrupt("withdrawal", source))?,
+        lines: lines.ok_or_else(unreadable)?,
+        orders: record.orders,
+        state: record.state,
+        version: record.version,
+    })
+}
+
+fn pack_line(line: &Line) -> String {
+    match &line.wanted {
+        Wanted::Quantity(quantity) => format!("{}*{quantity}", line.ticket_type),
+        Wanted::Seats(seats) => {
+            let seats: Vec<&str> = seats.iter().map(SeatLabel::as_str).collect();
+            format!("{}:{}", line.ticket_type, seats.join(","))
+        }
+    }
+}
+
+fn unpack_line(packed: &str) -> Option<Line> {
+    let (ticket_type, wanted) = match packed.split_once('*') {
+        Some((ticket_type, quantity)) => (ticket_type, Wanted::Quantity(quantity.parse().ok()?)),
+        None => {
+            let (ticket_type, seats) = packed.split_once(':')?;
+            let seats = seats.split(',').map(|seat| SeatLabel::parse(seat).ok());
+            (ticket_type, Wanted::Seats(seats.collect::<Option<_>>()?))
+        }
+    };
+    Some(Line { ticket_type: TicketTypeId::parse(ticket_type).ok()?, wanted })
+}
 
 /// How far a withdrawal is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -66,7 +136,8 @@ impl CatalogStore {
         event: &EventId,
         withdrawal: &WithdrawalId,
     ) -> Result<Option<Withdrawal>, StoreError> {
-        todo!()
+        let item = self.table.get(&withdrawal_key(event, withdrawal), true).await?;
+        item.map(withdrawal_of).transpose()
     }
 
     /// All withdrawals of an event; consistent.
@@ -74,7 +145,8 @@ impl CatalogStore {
     /// # Errors
     /// When DynamoDB fails or an item is corrupt.
     pub async fn withdrawals_list(&self, event: &EventId) -> Result<Vec<Withdrawal>, StoreError> {
-        todo!()
+        let items = self.table.query(&partition(event), SORT_PREFIX, true).await?;
+        items.into_iter().map(withdrawal_of).collect()
     }
 
     /// Puts a withdrawal (version 1) where there is none. Repeating it is `Created` again.
@@ -86,7 +158,18 @@ impl CatalogStore {
         event: &EventId,
         withdrawal: &Withdrawal,
     ) -> Result<WithdrawalCreated, StoreError> {
-        todo!()
+        let item = item_of(event, withdrawal)?;
+        match self.table.put_if(item, &Guard::new(ABSENT)).await? {
+            Written::Done(_) => Ok(WithdrawalCreated::Created),
+            Written::Refused(present) => {
+                let present = withdrawal_of(present.ok_or_else(no_item)?)?;
+                // The same: the reply to our write was lost and the SDK sent it again.
+                Ok(match present == *withdrawal {
+                    true => WithdrawalCreated::Created,
+                    false => WithdrawalCreated::Exists(present),
+                })
+            }
+        }
     }
 
     /// Replaces a withdrawal by `withdrawal`, whose version is the old one + 1.
@@ -98,6 +181,19 @@ impl CatalogStore {
         event: &EventId,
         withdrawal: &Withdrawal,
     ) -> Result<WithdrawalUpdated, StoreError> {
-        todo!()
+        let item = item_of(event, withdrawal)?;
+        let guard =
+            Guard::new(IS_VERSION_BEFORE).value(":before", withdrawal.version.saturating_sub(1));
+        match self.table.put_if(item, &guard).await? {
+            Written::Done(_) => Ok(WithdrawalUpdated::Updated),
+            Written::Refused(present) => {
+                let present = present.map(withdrawal_of).transpose()?;
+                // The same: the reply to our write was lost and the SDK sent it again.
+                Ok(match present.as_ref() == Some(withdrawal) {
+                    true => WithdrawalUpdated::Updated,
+                    false => WithdrawalUpdated::VersionMismatch(present),
+                })
+            }
+        }
     }
 }

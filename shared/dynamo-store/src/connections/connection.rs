@@ -6,8 +6,42 @@ use std::collections::BTreeSet;
 use domain::{ConnectionId, CustomerId, EventId};
 use jiff::Timestamp;
 
+use serde::{Deserialize, Serialize};
+
 use super::ConnectionStore;
+use super::subscription::subscription_key;
 use crate::StoreError;
+use crate::table::{Item, Key, decode, encode};
+
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    customer: Option<CustomerId>,
+    connected_at: i64,
+    /// A set of texts, written by subscribing only.
+    #[serde(default, skip_serializing)]
+    events: BTreeSet<EventId>,
+}
+
+pub(super) fn connection_key(connection: &ConnectionId) -> Key {
+    Key::new(format!("connection#{connection}"), "meta")
+}
+
+fn customer_partition(customer: &CustomerId) -> String {
+    format!("customer#{customer}")
+}
+
+fn customer_key(customer: &CustomerId, connection: &ConnectionId) -> Key {
+    Key::new(customer_partition(customer), connection.as_str())
+}
+
+fn connection_of(id: &ConnectionId, item: Item) -> Result<Connection, StoreError> {
+    let record: Record = decode("connection", item)?;
+    let connected_at = Timestamp::from_millisecond(record.connected_at)
+        .map_err(|source| StoreError::corrupt("connection", source))?;
+    let Record { customer, events, .. } = record;
+    Ok(Connection { id: id.clone(), customer, connected_at, events })
+}
 
 /// An open connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +62,17 @@ impl ConnectionStore {
     /// # Errors
     /// When DynamoDB fails; repeating is safe.
     pub async fn connection_put(&self, connection: &Connection) -> Result<(), StoreError> {
-        todo!()
+        let Connection { id, customer, connected_at, .. } = connection;
+        let record = Record {
+            customer: customer.clone(),
+            connected_at: connected_at.as_millisecond(),
+            events: BTreeSet::new(),
+        };
+        self.table.put(connection_key(id).with(encode(&record)?)).await?;
+        if let Some(customer) = customer {
+            self.table.put(customer_key(customer, id).to_item()).await?;
+        }
+        Ok(())
     }
 
     /// The connection; consistent.
@@ -39,16 +83,31 @@ impl ConnectionStore {
         &self,
         connection: &ConnectionId,
     ) -> Result<Option<Connection>, StoreError> {
-        todo!()
+        let item = self.table.get(&connection_key(connection), true).await?;
+        item.map(|item| connection_of(connection, item)).transpose()
     }
 
     /// Removes a connection, its subscriptions and its customer's pointer to it.
-    /// An unknown one is fine.
+    /// An unknown one is fine. The connection itself goes last: whoever died
+    /// in between leaves it to be found again.
     ///
     /// # Errors
     /// When DynamoDB fails; repeating is safe.
     pub async fn connection_delete(&self, connection: &ConnectionId) -> Result<(), StoreError> {
-        todo!()
+        let Some(found) = self.connection_fetch(connection).await? else { return Ok(()) };
+        for event in &found.events {
+            self.table.delete(&subscription_key(event, connection)).await?;
+        }
+        if let Some(customer) = &found.customer {
+            self.table.delete(&customer_key(customer, connection)).await?;
+        }
+        // Subscribed in between: that one is not removed above.
+        let last = self.table.delete(&connection_key(connection)).await?;
+        let Some(last) = last else { return Ok(()) };
+        for event in connection_of(connection, last)?.events.difference(&found.events) {
+            self.table.delete(&subscription_key(event, connection)).await?;
+        }
+        Ok(())
     }
 
     /// The customer's open connections, perhaps a moment old.
@@ -59,6 +118,13 @@ impl ConnectionStore {
         &self,
         customer: &CustomerId,
     ) -> Result<Vec<ConnectionId>, StoreError> {
-        todo!()
+        let items = self.table.query(&customer_partition(customer), "", false).await?;
+        items.iter().map(connection_id_of).collect()
     }
+}
+
+/// The connection that an item's sort key names.
+pub(super) fn connection_id_of(item: &Item) -> Result<ConnectionId, StoreError> {
+    let id = item.get("sk").and_then(|id| id.as_s().ok()).map_or("", String::as_str);
+    ConnectionId::parse(id).map_err(|source| StoreError::corrupt("connection", source))
 }

@@ -6,21 +6,22 @@ mod ticker;
 
 pub use connection::Connection;
 pub use subscription::{MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber, Subscription};
-pub use ticker::{TickerClaim, TickerPosition};
+pub use ticker::{LastTold, Look, Ticker};
 
 use aws_sdk_dynamodb::Client;
+
+use crate::table::TableClient;
 
 /// The connections table.
 #[derive(Debug, Clone)]
 pub struct ConnectionStore {
-    client: Client,
-    table: String,
+    table: TableClient,
 }
 
 impl ConnectionStore {
     /// The store over this table.
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
-        Self { client, table: table.into() }
+        Self { table: TableClient::new(client, table) }
     }
 }

@@ -1,10 +1,24 @@
 //! Ending an order and freeing its units, in one transaction.
 
-use domain::{Order, OrderState, TicketTypeId, UnitId};
+use domain::{ItemFailure, Order, OrderState, Standing, TicketTypeId, UnitId};
 use jiff::Timestamp;
 
+use super::record::{order_key, order_of};
+use super::unit::{IS_OWNED_BY, UnitKey, owner_of};
 use super::{OrderStore, PartitionCounts};
 use crate::StoreError;
+use crate::table::{Change, Failure, Guard, Step, Transacted, transact};
+
+/// The order is as it was read; whoever else changes it does so from this too,
+/// and one of them wins.
+const IS_AS_READ: &str = "#state = :state_read AND #version = :version_read";
+
+/// A unit of the order to be freed.
+struct Freed {
+    ticket_type: TicketTypeId,
+    unit: UnitId,
+    key: UnitKey,
+}
 
 /// What ending an order came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,9 +39,11 @@ pub enum Ended {
 impl OrderStore {
     /// Ends `order`, as it was read, with the state `to` (one that owns nothing),
     /// and frees its units: for cancelling, expiring, returning a withdrawal.
+    /// A unit that is not the order's never keeps it from ending.
     ///
     /// # Errors
-    /// When DynamoDB fails; the outcome may be unknown, repeating is safe.
+    /// When DynamoDB fails; the outcome may be unknown, repeating is safe. When
+    /// `to` is a state that owns units (`Invalid`).
     pub async fn order_end(
         &self,
         order: &Order,
@@ -35,6 +51,98 @@ impl OrderStore {
         now: Timestamp,
         partitions: &PartitionCounts,
     ) -> Result<Ended, StoreError> {
-        todo!()
+        if to.standing() != Standing::Ended {
+            return Err(StoreError::Invalid(format!("{to:?} ends no order").into()));
+        }
+        if order.state.standing() == Standing::Ended {
+            return Ok(Ended::Lost(order.clone()));
+        }
+        let ended = Order {
+            state: to,
+            version: order.version.saturating_add(1),
+            updated_at: now,
+            ..order.clone()
+        };
+        let mut owned = units_of(order, partitions)?;
+        let mut foreign = Vec::new();
+        // Each further round leaves out a unit at least.
+        loop {
+            let steps = self.end_steps(order, &ended, &owned)?;
+            let (failures, error) = match transact(self.orders.client(), steps).await? {
+                Transacted::Done => return Ok(Ended::Ended { order: ended, foreign }),
+                Transacted::Cancelled { failures, error } => (failures, error),
+            };
+            let Some((own, units)) = failures.split_first() else { return Err(error) };
+            if own.reason == ItemFailure::ConditionFailed {
+                return match &own.present {
+                    Some(present) => order_of(present.clone()).map(Ended::Lost),
+                    None => Ok(Ended::Missing),
+                };
+            }
+            let strangers = self.strangers(order, owned, units).await?;
+            owned = strangers.owned;
+            if strangers.foreign.is_empty() {
+                return Err(error);
+            }
+            foreign.extend(strangers.foreign);
+        }
     }
+
+    fn end_steps(
+        &self,
+        order: &Order,
+        ended: &Order,
+        owned: &[Freed],
+    ) -> Result<Vec<Step>, StoreError> {
+        let change = Change::new("SET #state = :state, #version = :version, #updated_at = :now")
+            .value(":state", ended.state.as_str())
+            .value(":version", ended.version)
+            .value(":now", ended.updated_at.as_millisecond());
+        let as_read = Guard::new(IS_AS_READ)
+            .value(":state_read", order.state.as_str())
+            .value(":version_read", order.version);
+        let key = order_key(&order.customer.key(), &order.id);
+        let mut steps = vec![Step::update(&self.orders, &key, &change, &as_read)?];
+        let ours = Guard::new(IS_OWNED_BY).value(":order", order.id.to_string().as_str());
+        for freed in owned {
+            steps.push(Step::delete(&self.units, &freed.key.0, &ours)?);
+        }
+        Ok(steps)
+    }
+
+    /// Which of the units whose condition failed are really not the order's.
+    async fn strangers(
+        &self,
+        order: &Order,
+        units: Vec<Freed>,
+        failures: &[Failure],
+    ) -> Result<Strangers, StoreError> {
+        let mut sorted = Strangers { owned: Vec::with_capacity(units.len()), foreign: Vec::new() };
+        for (freed, failure) in units.into_iter().zip(failures) {
+            if failure.reason == ItemFailure::ConditionFailed {
+                let item = self.units.get(&freed.key.0, true).await?;
+                let owner = item.map(owner_of).transpose()?;
+                if owner.is_none_or(|owner| owner.order != order.id) {
+                    sorted.foreign.push((freed.ticket_type, freed.unit));
+                    continue;
+                }
+            }
+            sorted.owned.push(freed);
+        }
+        Ok(sorted)
+    }
+}
+
+/// Units of an order, by who owns them.
+struct Strangers {
+    owned: Vec<Freed>,
+    foreign: Vec<(TicketTypeId, UnitId)>,
+}
+
+fn units_of(order: &Order, partitions: &PartitionCounts) -> Result<Vec<Freed>, StoreError> {
+    let freed = |ticket_type: &TicketTypeId, unit: &UnitId| {
+        let key = UnitKey::of(&order.event, ticket_type, unit, partitions)?;
+        Ok(Freed { ticket_type: ticket_type.clone(), unit: unit.clone(), key })
+    };
+    order.units().map(|owned| freed(owned.ticket_type, owned.unit)).collect()
 }

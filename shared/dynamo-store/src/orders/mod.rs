@@ -10,7 +10,7 @@ mod refuse;
 mod unit;
 
 pub use end::Ended;
-pub use list::{OrderPage, PageCursor};
+pub use list::{InvalidCursor, OrderPage, PageCursor};
 pub use persist::Persisted;
 pub use record::order_of_image;
 pub use refuse::Refused;
@@ -18,12 +18,13 @@ pub use unit::{PartitionCounts, UnitOwner, UnitRecord};
 
 use aws_sdk_dynamodb::Client;
 
+use crate::table::TableClient;
+
 /// The tables of orders and units.
 #[derive(Debug, Clone)]
 pub struct OrderStore {
-    client: Client,
-    orders: String,
-    units: String,
+    orders: TableClient,
+    units: TableClient,
 }
 
 impl OrderStore {
@@ -35,6 +36,9 @@ impl OrderStore {
         orders_table: impl Into<String>,
         units_table: impl Into<String>,
     ) -> Self {
-        Self { client, orders: orders_table.into(), units: units_table.into() }
+        Self {
+            orders: TableClient::new(client.clone(), orders_table),
+            units: TableClient::new(client, units_table),
+        }
     }
 }

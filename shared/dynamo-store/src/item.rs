@@ -1,1 +1,0 @@
-//! Between records and items.
