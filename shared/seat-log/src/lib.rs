@@ -1,0 +1,188 @@
+//! What changed on an event's seat map, read off its log in Redis and named as
+//! clients know it.
+//!
+//! Sections and types come from the catalogue and are kept: the immutable part
+//! of a hall is read once per function instance, and again when the log tells of
+//! something that is not in it yet.
+//!
+//! **Architecture invariant:** a stretch of the log is told by the last state of
+//! each unit in it, so what is said is as large as the hall at most, however
+//! much happened.
+
+mod hall;
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use contracts::seats::SeatChangesBody;
+use domain::{Epoch, EventId, LogPosition};
+use dynamo_store::{CatalogStore, Consistency, StoreError};
+use hall::{Hall, Stretch};
+use jiff::{SignedDuration, Timestamp};
+use redis_store::{Changes, Inventory, Pointer, RedisStoreError};
+
+/// Entries of the log that one script call reads.
+const ENTRIES_PER_CALL: u32 = 1_000;
+/// Who is this many calls behind takes a snapshot: it is smaller than the log.
+const MOST_CALLS: u32 = 30;
+/// Halls that are kept at once.
+const MOST_HALLS: usize = 200;
+/// A hall is not loaded again sooner than this, however unknown its units are.
+const HALL_REST: SignedDuration = SignedDuration::from_secs(1);
+
+/// Why the log can't be read now. Repeating is safe.
+#[derive(Debug, thiserror::Error)]
+pub enum SeatLogError {
+    /// Redis failed.
+    #[error("the log can't be read")]
+    Log(#[from] RedisStoreError),
+    /// DynamoDB failed.
+    #[error("the hall can't be read")]
+    Hall(#[from] StoreError),
+}
+
+/// What the log says after a position.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Heard {
+    /// Nothing.
+    Silence,
+    /// This.
+    Changes(SeatChangesBody),
+    /// The position is of another log or too old, or none was given; the log
+    /// stands here. Only a snapshot tells the rest.
+    Lost(LogPosition),
+    /// There is no inventory now: before the first sale, or in a recovery.
+    NoInventory,
+}
+
+/// The logs of all events.
+#[derive(Debug)]
+pub struct SeatLog {
+    inventory: Inventory,
+    catalog: CatalogStore,
+    halls: Mutex<HashMap<EventId, Arc<Hall>>>,
+}
+
+impl SeatLog {
+    /// The logs in this inventory, of the events in this catalogue.
+    #[must_use]
+    pub fn new(inventory: Inventory, catalog: CatalogStore) -> Self {
+        Self { inventory, catalog, halls: Mutex::new(HashMap::new()) }
+    }
+
+    /// What happened after a position (none: from nowhere). Lapsed holds are
+    /// given back first, so that they are heard of, too.
+    ///
+    /// # Errors
+    /// When Redis or DynamoDB fails.
+    pub async fn since(
+        &self,
+        event: &EventId,
+        after: Option<LogPosition>,
+        now: Timestamp,
+    ) -> Result<Heard, SeatLogError> {
+        let Some(Pointer::Active(epoch)) = self.inventory.pointer(event).await? else {
+            return Ok(Heard::NoInventory);
+        };
+        let Some(after) = after else { return self.lost(event, epoch).await };
+        match self.read(event, epoch, after).await? {
+            Read::To(to, _) if to == after => Ok(Heard::Silence),
+            Read::To(to, stretch) => {
+                let body = self.body(event, epoch, after, to, &stretch, now).await?;
+                Ok(Heard::Changes(body))
+            }
+            Read::Lost(position) => Ok(Heard::Lost(position)),
+            Read::TooMuch => self.lost(event, epoch).await,
+            Read::NoInventory => Ok(Heard::NoInventory),
+        }
+    }
+
+    async fn lost(&self, event: &EventId, epoch: Epoch) -> Result<Heard, SeatLogError> {
+        let snapshot = self.inventory.seat_states(event, epoch, &[]).await?;
+        Ok(snapshot.map_or(Heard::NoInventory, |snapshot| Heard::Lost(snapshot.position)))
+    }
+
+    async fn read(
+        &self,
+        event: &EventId,
+        epoch: Epoch,
+        after: LogPosition,
+    ) -> Result<Read, SeatLogError> {
+        let mut stretch = Stretch::default();
+        let mut position = after;
+        for _ in 0..MOST_CALLS {
+            match self.inventory.changes(event, epoch, position, ENTRIES_PER_CALL).await? {
+                Changes::Entries { to, units, counts, more } => {
+                    stretch.extend(&units, &counts);
+                    position = to;
+                    if !more {
+                        return Ok(Read::To(position, stretch));
+                    }
+                }
+                Changes::Gap { now } => return Ok(Read::Lost(now)),
+                Changes::Unavailable => return Ok(Read::NoInventory),
+            }
+        }
+        Ok(Read::TooMuch)
+    }
+
+    async fn body(
+        &self,
+        event: &EventId,
+        epoch: Epoch,
+        after: LogPosition,
+        to: LogPosition,
+        stretch: &Stretch,
+        now: Timestamp,
+    ) -> Result<SeatChangesBody, SeatLogError> {
+        let hall = self.hall(event, stretch, now).await?;
+        let counts = self.inventory.counts(event, epoch).await?.unwrap_or_default();
+        Ok(SeatChangesBody {
+            event: event.clone(),
+            epoch: to.epoch,
+            from: after.sequence,
+            to: to.sequence,
+            sections: hall.sections(stretch),
+            ticket_types: hall.remaining(stretch, counts),
+        })
+    }
+
+    async fn hall(
+        &self,
+        event: &EventId,
+        stretch: &Stretch,
+        now: Timestamp,
+    ) -> Result<Arc<Hall>, SeatLogError> {
+        let kept = self.halls().get(event).cloned();
+        if let Some(hall) = kept {
+            let rests = now.duration_since(hall.loaded_at) < HALL_REST;
+            if rests || hall.knows(stretch) {
+                return Ok(hall);
+            }
+        }
+        let types = self.catalog.ticket_types_list(event, Consistency::Strong).await?;
+        let sections = self.catalog.sections_list(event, Consistency::Strong).await?;
+        let hall = Arc::new(Hall::new(&types, &sections, now));
+        let mut halls = self.halls();
+        if halls.len() >= MOST_HALLS {
+            halls.clear();
+        }
+        halls.insert(event.clone(), Arc::clone(&hall));
+        Ok(hall)
+    }
+
+    fn halls(&self) -> std::sync::MutexGuard<'_, HashMap<EventId, Arc<Hall>>> {
+        self.halls.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How far the log was read.
+enum Read {
+    /// Up to its end, which is here.
+    To(LogPosition, Stretch),
+    /// Not at all: it stands here, and what led there is gone.
+    Lost(LogPosition),
+    /// It has more than anyone should be told.
+    TooMuch,
+    NoInventory,
+}
