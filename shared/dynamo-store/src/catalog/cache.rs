@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, EventId, TicketTypeId};
+use domain::{Event, EventId, OrderLine, TicketTypeId};
 
 use super::{CatalogStore, Consistency};
 use crate::{PartitionCounts, StoreError};
@@ -79,17 +79,17 @@ impl PartitionCache {
         Self { catalog, known: Mutex::default() }
     }
 
-    /// The counts of these types of the event, without those that don't exist.
+    /// The counts of the types of these lines, without types that don't exist.
     ///
     /// # Errors
     /// When DynamoDB fails or an item is corrupt.
     pub async fn partitions_cached(
         &self,
         event: &EventId,
-        ticket_types: impl IntoIterator<Item = &TicketTypeId>,
+        lines: &[OrderLine],
     ) -> Result<PartitionCounts, StoreError> {
         let mut counts = Vec::new();
-        for ticket_type in ticket_types {
+        for OrderLine { ticket_type, .. } in lines {
             if let Some(count) = self.count(event, ticket_type).await? {
                 counts.push((ticket_type.clone(), count));
             }
