@@ -23,6 +23,14 @@ pub fn of_version(version: u64) -> HeaderValue {
         .unwrap_or_else(|_| HeaderValue::from_static("\"v\""))
 }
 
+/// The entity tag of a version that also shows something which changes without an
+/// edit, like the state of a sale: `"v3-open"`. It differs as what is shown does,
+/// and edits version 3 all the same.
+#[must_use]
+pub fn of_version_showing(version: u64, shown: &str) -> HeaderValue {
+    HeaderValue::try_from(format!("\"v{version}-{shown}\"")).unwrap_or_else(|_| of_version(version))
+}
+
 /// What the edit expects; none where it does not say.
 ///
 /// # Errors
@@ -62,7 +70,8 @@ pub fn is_current(headers: &HeaderMap, tag: &HeaderValue) -> bool {
 }
 
 fn version_of(value: &HeaderValue) -> Option<u64> {
-    let digits = value.to_str().ok()?.trim().strip_prefix("\"v")?.strip_suffix('"')?;
+    let tag = value.to_str().ok()?.trim().strip_prefix("\"v")?.strip_suffix('"')?;
+    let digits = tag.split_once('-').map_or(tag, |(digits, _)| digits);
     if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
 
@@ -85,6 +94,10 @@ mod tests {
         let absent = expectation(&headers(&[(IF_NONE_MATCH, "*")])).unwrap();
         assert_eq!(absent, Some(Expectation::Absent));
         let version = expectation(&headers(&[(IF_MATCH, "\"v12\"")])).unwrap();
+        assert_eq!(version, Some(Expectation::Version(12)));
+        let shown = of_version_showing(12, "open");
+        assert_eq!(shown, "\"v12-open\"");
+        let version = expectation(&HeaderMap::from_iter([(IF_MATCH, shown)])).unwrap();
         assert_eq!(version, Some(Expectation::Version(12)));
     }
 
