@@ -23,8 +23,8 @@ mod table;
 pub use catalog::{
     CatalogStore, Consistency, EpochRaised, EventActivated, EventCache, EventCreated, EventUpdated,
     GenerationRaised, PartitionCache, QueuePut, QueueRecord, SectionPut, StoredKey,
-    TicketTypeCreated, TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState,
-    WithdrawalUpdated,
+    TicketTypeCreated, TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalCreated,
+    WithdrawalState, WithdrawalUpdated,
 };
 pub use connections::{
     Connection, ConnectionStore, LastTold, Look, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber,

@@ -52,6 +52,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("partitions_cached", Table::Catalog, GET),
     operation("ticket_type_create", Table::Catalog, PUT),
     operation("ticket_type_update", Table::Catalog, UPDATE),
+    operation("ticket_type_resize", Table::Catalog, UPDATE),
     operation("section_put", Table::Catalog, &["PutItem", "UpdateItem"]),
     operation("section_fetch", Table::Catalog, GET),
     operation("sections_list", Table::Catalog, QUERY),

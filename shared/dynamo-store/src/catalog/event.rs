@@ -56,7 +56,7 @@ impl Details {
     }
 }
 
-fn event_key(event: &EventId) -> Key {
+pub(super) fn event_key(event: &EventId) -> Key {
     key(event, "event")
 }
 

@@ -58,7 +58,7 @@ fn index_key(event: &EventId, index: u8) -> Key {
     key(event, format!("index#{index:03}"))
 }
 
-fn type_of(item: Item) -> Result<TicketType, StoreError> {
+pub(super) fn type_of(item: Item) -> Result<TicketType, StoreError> {
     #[derive(Deserialize)]
     struct Id {
         sk: String,
