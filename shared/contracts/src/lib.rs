@@ -6,5 +6,6 @@ pub mod live;
 pub mod messages;
 pub mod orders;
 pub mod problem;
+pub mod queue;
 pub mod routes;
 pub mod seats;

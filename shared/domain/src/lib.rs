@@ -33,7 +33,7 @@ pub use lines::{InvalidLines, Line, LineProblem, MAX_UNITS_PER_ORDER, OrderLines
 pub use live::{ChainStep, LogPosition};
 pub use money::{Currency, InvalidMoney, Money};
 pub use order::{Intent, Order, OrderLine, OrderState, Rejection, Standing};
-pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait};
+pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait, poll_seconds};
 pub use seat_map::{InvalidSeatMap, MAX_SEATS_PER_SECTION, Row, Section, SectionSpan};
 pub use transaction::{ItemFailure, PersistVerdict, classify_persist};
 pub use unit::{OwnedUnit, UnitId, UnitState, mark_block, partition_count, partition_of};

@@ -14,13 +14,25 @@ pub struct QueueSettings {
     pub grace_seconds: u32,
     /// How long a session can last, renewals included, in seconds.
     pub session_seconds: u32,
-    /// How long one admission token lives, in seconds; at most 300.
+    /// How long one admission token lives, in seconds; at most
+    /// [`Self::MAX_TOKEN_SECONDS`].
     pub token_seconds: u32,
+}
+
+impl QueueSettings {
+    /// The longest an admission token may live: so long, at most, an ended
+    /// session's token could still be shown.
+    pub const MAX_TOKEN_SECONDS: u32 = 300;
 }
 
 impl Default for QueueSettings {
     fn default() -> Self {
-        Self { cap: 500, grace_seconds: 120, session_seconds: 900, token_seconds: 300 }
+        Self {
+            cap: 500,
+            grace_seconds: 120,
+            session_seconds: 900,
+            token_seconds: Self::MAX_TOKEN_SECONDS,
+        }
     }
 }
 
@@ -95,9 +107,27 @@ pub fn estimate_wait(ahead: u32, settings: &QueueSettings) -> WaitEstimate {
     }
 }
 
+/// After how many seconds asking about the line makes sense, with so many
+/// before one: the crowd's polling is the bill, and far back nothing changes
+/// from one second to the next.
+#[must_use]
+pub fn poll_seconds(ahead: u32) -> u32 {
+    const SOONEST: u32 = 2;
+    const LATEST: u32 = 30;
+    const ONE_MORE_SECOND_EACH: u32 = 2_000;
+    (SOONEST + ahead / ONE_MORE_SECOND_EACH).min(LATEST)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_crowd_far_back_asks_less_often() {
+        assert_eq!(poll_seconds(0), 2);
+        assert_eq!(poll_seconds(10_000), 7);
+        assert_eq!(poll_seconds(u32::MAX), 30);
+    }
 
     #[test]
     fn the_more_ahead_the_longer_the_wait() {

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
+use domain::HoldTime;
+
 /// One thing that is wrong with the environment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidVariable {
@@ -112,6 +114,20 @@ impl Variables {
         }
     }
 
+    /// The one setting for time: `HOLD_SECONDS` and `PERSISTENCE_TIMEOUT_SECONDS`.
+    pub fn hold_time(&mut self) -> HoldTime {
+        let hold = self.seconds("HOLD_SECONDS");
+        let timeout = self.seconds("PERSISTENCE_TIMEOUT_SECONDS");
+        HoldTime::new(hold, timeout).unwrap_or_else(|| {
+            // Placeholders have been noted already.
+            if hold > 0 && timeout > 0 {
+                let fault = "is less than twice PERSISTENCE_TIMEOUT_SECONDS + 5";
+                self.invalid("HOLD_SECONDS", fault);
+            }
+            HoldTime::default()
+        })
+    }
+
     /// One of several words, each with what it means.
     pub fn choice<T: Copy>(
         &mut self,
@@ -180,6 +196,22 @@ mod tests {
         let error = variables.finish().unwrap_err();
         assert_eq!(error.names(), ["HOLD_SECONDS", "MODE"]);
         assert!(!error.to_string().contains("-7"));
+    }
+
+    #[test]
+    fn a_hold_that_is_too_short_for_its_timeout_is_a_fault() {
+        let read = |hold: &str, timeout: &str| {
+            let mut variables = Variables::from_map([
+                ("HOLD_SECONDS", hold),
+                ("PERSISTENCE_TIMEOUT_SECONDS", timeout),
+            ]);
+            let time = variables.hold_time();
+            variables.finish().map(|()| time)
+        };
+        assert_eq!(read("70", "30"), Ok(HoldTime::new(70, 30).unwrap()));
+        assert_eq!(read("69", "30").unwrap_err().names(), ["HOLD_SECONDS"]);
+        let both = ["HOLD_SECONDS", "PERSISTENCE_TIMEOUT_SECONDS"];
+        assert_eq!(read("", "").unwrap_err().names(), both);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use contracts::problem::Reason;
 use domain::{EventId, SeatLabel};
 use http::StatusCode;
 use lambda_kit::http::{
-    Answer, Failure, Fan, GroupsClaim, JsonBody, Operator, PathId, QueryParams, adapt,
+    Answer, Failure, Fan, GroupsClaim, JsonBody, NoBody, Operator, PathId, QueryParams, adapt,
     idempotency_key,
 };
 use lambda_kit::testing::{TestRequest, TestResponse};
@@ -41,6 +41,7 @@ fn router() -> Router {
             .route("/events/{event}/seats/changes", get(changes_get))
             .route("/events/{event}/queue", get(broken))
             .route("/orders", get(mine_get))
+            .route("/events/{event}/queue/places", post(join))
             .route("/events/{event}/sale", put(panics))
             .layer(Extension(GroupsClaim("cognito:groups".to_owned()))),
     )
@@ -71,6 +72,10 @@ async fn seat_get(PathId(seat): PathId<SeatLabel>) -> Answer {
 async fn changes_get(query: QueryParams) -> Answer {
     let after: u64 = query.required("after")?;
     Ok(Json(json!({ "after": after })).into_response())
+}
+
+async fn join(_: NoBody) -> Answer {
+    Ok(StatusCode::CREATED.into_response())
 }
 
 async fn mine_get(Fan(fan): Fan) -> Answer {
@@ -171,6 +176,18 @@ async fn a_body_of_another_kind_or_size_is_refused() {
     let huge = format!("{{\"lines\": \"{}\"}}", "x".repeat(1_000_000));
     let answer = send(order().header("content-type", "application/json").text(&huge)).await;
     assert_eq!((answer.status, answer.reason().as_str()), (413, "too_large"));
+}
+
+#[tokio::test]
+async fn where_nothing_is_read_nothing_may_be_sent() {
+    let join = || TestRequest::post("/events/show/queue/places");
+    assert_eq!(send(join()).await.status, 201);
+    assert_eq!(send(join().json(&json!({}))).await.status, 201);
+    for (body, status) in [("{\"number\": 1}", 400), ("[1]", 400), ("null", 400), ("x", 400)] {
+        let request = join().header("content-type", "application/json").text(body);
+        assert_eq!(send(request).await.status, status, "{body}");
+    }
+    assert_eq!(send(join().text("{}")).await.status, 415);
 }
 
 #[tokio::test]

@@ -53,6 +53,14 @@ impl PublicKey {
         if text("kid") == Some(&key.kid) { Ok(key) } else { Err(InvalidKey) }
     }
 
+    /// Reads a JWK from its text; see [`Self::from_jwk`].
+    ///
+    /// # Errors
+    /// When it is no JSON, no ES256 key, or has another name.
+    pub fn parse(jwk: &str) -> Result<Self, InvalidKey> {
+        Self::from_jwk(serde_json::from_str(jwk).map_err(|_| InvalidKey)?)
+    }
+
     fn from_coordinates(x: &str, y: &str) -> Self {
         // RFC 7638: the required members, in this order, without spaces.
         let canonical = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);

@@ -1,6 +1,6 @@
 //! Reading a request into types. What a handler gets needs no second check.
 
-use axum::body::Bytes;
+use axum::body::{Bytes, HttpBody};
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
 use axum::http::HeaderMap;
 use contracts::problem::{FieldError, Problem, Reason};
@@ -10,6 +10,7 @@ use domain::{
 };
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -191,6 +192,26 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
             .await
             .map_err(|_| Failure::new(Reason::TooLarge))?;
         read_json(&body).map(Self)
+    }
+}
+
+/// No body, or an empty JSON object: a field that nobody reads would only
+/// look as if it did something.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct NoBody;
+
+impl<S: Send + Sync> FromRequest<S> for NoBody {
+    type Rejection = Failure;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, Failure> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Nothing {}
+
+        if request.body().is_end_stream() {
+            return Ok(Self);
+        }
+        JsonBody::<Nothing>::from_request(request, state).await.map(|JsonBody(Nothing {})| Self)
     }
 }
 

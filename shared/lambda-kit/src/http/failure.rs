@@ -48,6 +48,12 @@ impl Failure {
         Self::new(Reason::Internal).caused_by(cause)
     }
 
+    /// A fault at a store: 503 where the same call may succeed later, else 500.
+    #[must_use]
+    pub fn at_store(cause: impl Error + Send + Sync + 'static, is_retryable: bool) -> Self {
+        if is_retryable { Self::unavailable(cause) } else { Self::internal(cause) }
+    }
+
     /// With what is logged about it, at the boundary.
     #[must_use]
     pub fn caused_by(self, cause: impl Error + Send + Sync + 'static) -> Self {

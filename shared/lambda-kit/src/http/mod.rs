@@ -13,7 +13,7 @@ mod gateway;
 mod layers;
 
 pub use extract::{
-    Fan, GroupsClaim, JsonBody, NamedInPath, Operator, PathId, QueryParams, idempotency_key,
+    Fan, GroupsClaim, JsonBody, NamedInPath, NoBody, Operator, PathId, QueryParams, idempotency_key,
 };
 pub use failure::{Answer, Failure};
 pub use gateway::{Claims, GatewayEvent, GatewayResponse, answer};
