@@ -6,7 +6,7 @@
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::error::{BuildError, SdkError};
-use aws_sdk_sqs::types::SendMessageBatchRequestEntry;
+use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 use contracts::messages::{LiveUpdate, OrderIntent, SettleRetry};
 use serde::Serialize;
 
@@ -134,6 +134,36 @@ impl LiveQueue {
         for updates in updates.chunks(BATCH) {
             self.0.send_batch(updates, |update| Some(update.event().as_str())).await?;
         }
+        Ok(())
+    }
+}
+
+/// Where messages go that can never be worked off, with why.
+#[derive(Debug, Clone)]
+pub struct DeadLetters(Queue);
+
+impl DeadLetters {
+    /// The dead-letter queue at this address.
+    #[must_use]
+    pub fn new(client: Client, url: impl Into<String>) -> Self {
+        Self(Queue { client, url: url.into() })
+    }
+
+    /// Puts a message in, with the reason as its attribute `reason`.
+    ///
+    /// # Errors
+    /// When it is unknown whether it is in.
+    pub async fn bury(&self, message: &impl Serialize, reason: &str) -> Result<(), SendError> {
+        let reason =
+            MessageAttributeValue::builder().data_type("String").string_value(reason).build()?;
+        self.0
+            .client
+            .send_message()
+            .queue_url(&self.0.url)
+            .message_body(serde_json::to_string(message)?)
+            .message_attributes("reason", reason)
+            .send()
+            .await?;
         Ok(())
     }
 }
