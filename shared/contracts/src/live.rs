@@ -7,7 +7,7 @@
 mod request;
 mod view;
 
-use domain::{CustomerId, EventId, LogPosition, OrderId, OrderState};
+use domain::{CustomerId, EventId, LogPosition, OrderId, OrderState, SectionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -77,6 +77,37 @@ impl Frame {
         })
     }
 
+    /// "You have all there is", to a client that is at this position.
+    #[must_use]
+    pub fn nothing_new(event: &EventId, position: LogPosition) -> Self {
+        Self::Changes(SeatChangesBody {
+            event: event.clone(),
+            epoch: position.epoch,
+            from: position.sequence,
+            to: position.sequence,
+            sections: Vec::new(),
+            ticket_types: Vec::new(),
+        })
+    }
+
+    /// What changed, for a client that watches these sections (none: all). It is
+    /// sent also where nothing changed in them: the client moves on with the
+    /// others, and sees by the next frame when one was lost. What the gateway
+    /// would not take is a snapshot to fetch.
+    #[must_use]
+    pub fn changes(changes: &SeatChangesBody, sections: &[SectionId]) -> Self {
+        let mut body = changes.clone();
+        if !sections.is_empty() {
+            body.sections.retain(|changed| sections.contains(&changed.section));
+        }
+        let frame = Self::Changes(body);
+        if frame.to_text().len() <= MAX_FRAME_BYTES {
+            return frame;
+        }
+        let position = LogPosition { epoch: changes.epoch, sequence: changes.to };
+        Self::snapshot(&changes.event, position)
+    }
+
     /// The answer to a message that can't be carried out.
     #[must_use]
     pub fn error(problem: &Problem) -> Self {
@@ -144,6 +175,7 @@ impl Principal {
 mod tests {
     use super::*;
     use crate::problem::Reason;
+    use crate::seats::SectionChanges;
     use serde_json::json;
 
     fn event() -> EventId {
@@ -168,6 +200,47 @@ mod tests {
         for frame in [snapshot, error, Frame::Pong] {
             assert_eq!(Frame::parse(&frame.to_text()), Some(frame));
         }
+    }
+
+    fn changes(section: &str, held: Vec<u32>) -> SeatChangesBody {
+        let section = SectionId::parse(section).unwrap();
+        let (free, sold, withdrawn) = (vec![], vec![], vec![]);
+        SeatChangesBody {
+            event: event(),
+            epoch: 3,
+            from: 1,
+            to: 9,
+            sections: vec![SectionChanges { section, free, held, sold, withdrawn }],
+            ticket_types: vec![],
+        }
+    }
+
+    #[test]
+    fn a_client_is_told_of_its_sections_and_moves_on_with_the_others() {
+        let all = changes("A", vec![4]);
+        let told = |sections: &[&str]| {
+            let sections: Vec<_> =
+                sections.iter().map(|id| SectionId::parse(id).unwrap()).collect();
+            value(&Frame::changes(&all, &sections))
+        };
+        assert_eq!(told(&[])["sections"][0], json!({"section": "A", "held": [4]}));
+        assert_eq!(told(&["B", "A"]), told(&[]));
+        assert_eq!(told(&["B"])["sections"], json!([]));
+        assert_eq!(
+            (told(&["B"])["from"].as_u64(), told(&["B"])["to"].as_u64()),
+            (Some(1), Some(9))
+        );
+    }
+
+    #[test]
+    fn what_the_gateway_would_not_take_is_a_snapshot_to_fetch() {
+        let huge = changes("A", (0..40_000).collect());
+        let position = LogPosition { epoch: 3, sequence: 9 };
+        assert_eq!(Frame::changes(&huge, &[]), Frame::snapshot(&event(), position));
+        let other = SectionId::parse("B").unwrap();
+        assert!(matches!(Frame::changes(&huge, &[other]), Frame::Changes(_)));
+        let hall = changes("A", (0..15_000).collect());
+        assert!(matches!(Frame::changes(&hall, &[]), Frame::Changes(_)), "a whole hall fits");
     }
 
     #[test]

@@ -1,0 +1,105 @@
+//! Subscribing: first the watcher is registered, then the position is read.
+//!
+//! The order matters. Whoever tells all watchers reads the log first and lists
+//! them after. So a watcher that a list misses was registered after that log was
+//! read, and its own position, read later still, is at or past what was told:
+//!
+//! ```text
+//! teller:   read log up to 7 ──── list watchers (not this one) ──── tell 7
+//! watcher:                              register ──── read position: 7 or more
+//! ```
+
+use contracts::live::Frame;
+use contracts::messages::LiveUpdate;
+use contracts::problem::{FieldError, Problem, Reason};
+use domain::{ChainStep, EventId, LogPosition, SectionId};
+use dynamo_store::{MAX_EVENTS_PER_CONNECTION, StoreError, Subscribed, Subscription};
+use jiff::Timestamp;
+use seat_log::Heard;
+
+use crate::handler::{LiveConnection, unavailable};
+use crate::socket::RequestContext;
+
+/// Where a map stands before there is anything to see.
+const BEFORE_THE_FIRST_SALE: LogPosition = LogPosition { epoch: 0, sequence: 0 };
+
+impl LiveConnection {
+    /// Registers a watcher, begins a chain of ticks where none is, and says what
+    /// the watcher doesn't have yet.
+    pub(crate) async fn subscribe(
+        &self,
+        context: &RequestContext,
+        event: &EventId,
+        sections: Vec<SectionId>,
+        have: Option<LogPosition>,
+        now: Timestamp,
+    ) -> Result<Frame, Problem> {
+        self.demand_event(event).await?;
+        let connection = context.connection_id.clone();
+        let subscription = Subscription { event: event.clone(), connection, sections };
+        match self.register(context, &subscription, now).await {
+            Ok(Subscribed::Stored) => {}
+            Ok(Subscribed::TooMany) => return Err(too_many()),
+            // It was stored a moment ago and is gone again: it was closed.
+            Ok(Subscribed::NoConnection) => return Err(Problem::new(Reason::Gone)),
+            Err(error) => return Err(unavailable(&error, "a subscription can't be stored")),
+        }
+        let first = LiveUpdate::Tick {
+            event: event.clone(),
+            ticker: Some(ChainStep::first(context.request_id.as_str())),
+        };
+        let sent = self.updates.send(&first).await;
+        sent.map_err(|error| unavailable(&error, "a first tick can't be sent"))?;
+        self.missing(&subscription, have, now).await
+    }
+
+    async fn demand_event(&self, event: &EventId) -> Result<(), Problem> {
+        match self.events.event_cached(event).await {
+            Ok(Some(_)) => Ok(()),
+            Ok(None) => Err(Problem {
+                errors: vec![FieldError::new("/event", "there is no such event")],
+                ..Problem::new(Reason::NotFound)
+            }),
+            Err(error) => Err(unavailable(&error, "an event can't be read")),
+        }
+    }
+
+    /// A connection that sends messages is open, whatever became of its item:
+    /// a post that failed for a moment may have removed it.
+    async fn register(
+        &self,
+        context: &RequestContext,
+        subscription: &Subscription,
+        now: Timestamp,
+    ) -> Result<Subscribed, StoreError> {
+        match self.connections.subscription_put(subscription).await? {
+            Subscribed::NoConnection => {
+                self.remember(context, now).await?;
+                self.connections.subscription_put(subscription).await
+            }
+            known @ (Subscribed::Stored | Subscribed::TooMany) => Ok(known),
+        }
+    }
+
+    async fn missing(
+        &self,
+        subscription: &Subscription,
+        have: Option<LogPosition>,
+        now: Timestamp,
+    ) -> Result<Frame, Problem> {
+        let event = &subscription.event;
+        let heard = self.log.since(event, have, now).await;
+        let heard = heard.map_err(|error| unavailable(&error, "the log can't be read"))?;
+        Ok(match heard {
+            Heard::Silence => Frame::nothing_new(event, have.unwrap_or(BEFORE_THE_FIRST_SALE)),
+            Heard::Changes(changes) => Frame::changes(&changes, &subscription.sections),
+            Heard::Lost(position) => Frame::snapshot(event, position),
+            Heard::NoInventory => Frame::snapshot(event, BEFORE_THE_FIRST_SALE),
+        })
+    }
+}
+
+fn too_many() -> Problem {
+    let detail = format!("a connection watches at most {MAX_EVENTS_PER_CONNECTION} events");
+    FieldError::new("/event", detail).into()
+}
