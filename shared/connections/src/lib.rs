@@ -3,7 +3,10 @@
 //! **Architecture invariant:** a connection that is gone is a value, not an
 //! error: the caller forgets it and goes on with the others.
 
+use std::time::Duration;
+
 use aws_config::SdkConfig;
+use aws_config::timeout::TimeoutConfig;
 use aws_sdk_apigatewaymanagement::config::{Builder, http::HttpResponse};
 use aws_sdk_apigatewaymanagement::error::SdkError;
 use aws_sdk_apigatewaymanagement::operation::post_to_connection::PostToConnectionError;
@@ -38,7 +41,11 @@ impl Connections {
     /// addresses; the endpoint's name answers over IPv6 all the same.
     #[must_use]
     pub fn new(config: &SdkConfig, endpoint: &str) -> Self {
-        let config = Builder::from(config).endpoint_url(endpoint).use_dual_stack(false).build();
+        let config = Builder::from(config)
+            .endpoint_url(endpoint)
+            .use_dual_stack(false)
+            .timeout_config(timeouts())
+            .build();
         Self { client: Client::from_conf(config) }
     }
 
@@ -55,6 +62,15 @@ impl Connections {
             Err(error) => Err(PostError(Box::new(error))),
         }
     }
+}
+
+/// One connection that hangs must not hold up what others are told.
+fn timeouts() -> TimeoutConfig {
+    TimeoutConfig::builder()
+        .connect_timeout(Duration::from_secs(1))
+        .operation_attempt_timeout(Duration::from_millis(1_500))
+        .operation_timeout(Duration::from_secs(3))
+        .build()
 }
 
 /// By the exception, or by the status where the body names none.

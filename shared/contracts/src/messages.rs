@@ -79,7 +79,7 @@ pub struct SettleRetry {
 
 /// Something that watchers of an event should see.
 /// Queue: live-updates; group: the event.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum LiveUpdate {
     /// Seats may have changed: look at the log.

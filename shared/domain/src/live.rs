@@ -16,7 +16,7 @@ pub struct LogPosition {
 
 /// One tick of a chain: each sends the next, so an event that somebody watches
 /// is looked at again and again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ChainStep {
     /// Which chain.
     pub chain: String,
@@ -29,6 +29,12 @@ impl ChainStep {
     #[must_use]
     pub fn first(chain: impl Into<String>) -> Self {
         Self { chain: chain.into(), step: 1 }
+    }
+
+    /// A new chain whose first tick is still on its way.
+    #[must_use]
+    pub fn before_first(chain: impl Into<String>) -> Self {
+        Self { chain: chain.into(), step: 0 }
     }
 
     /// The tick after this one.
@@ -45,6 +51,7 @@ mod tests {
     #[test]
     fn a_chain_counts_from_one() {
         let first = ChainStep::first("c");
+        assert_eq!(ChainStep::before_first("c").next(), first);
         assert_eq!((first.step, first.next().step), (1, 2));
         assert_eq!(first.next().chain, "c");
     }
