@@ -24,8 +24,9 @@ const FOLLOW: [&str; 4] = [
 ];
 
 /// The type that sends to a queue, and the queue.
-const SENDERS: [(&str, &str); 3] = [
+const SENDERS: [(&str, &str); 4] = [
     ("IntentQueue", "OrderIntentsQueue"),
+    ("DeadLetters", "OrderIntentsDeadLetters"),
     ("SettleQueue", "SettleRetriesQueue"),
     ("LiveQueue", "LiveUpdatesQueue"),
 ];

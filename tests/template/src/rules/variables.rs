@@ -7,6 +7,8 @@ use crate::template::Template;
 
 /// What the SDK reads by itself: the way to AWS from inside the VPC.
 const DUAL_STACK: &str = "AWS_USE_DUALSTACK_ENDPOINT";
+/// What `lambda_kit::start` reads in every function.
+const LOG_LEVEL: &str = "RUST_LOG";
 
 /// Variables that only the code or only the template knows, and functions that
 /// only one of them has.
@@ -21,7 +23,7 @@ pub fn variables(template: &Template, code: &[Code]) -> Vec<String> {
         };
         let given: BTreeSet<&str> =
             function.variables().into_iter().filter(|name| *name != DUAL_STACK).collect();
-        let read: BTreeSet<&str> = code.variables.iter().copied().collect();
+        let read: BTreeSet<&str> = code.variables.iter().copied().chain([LOG_LEVEL]).collect();
         let missing = read.difference(&given).map(|v| format!("{} lacks {v}", function.id()));
         let unread = given.difference(&read).map(|v| format!("{name} doesn't read {v}"));
         faults.extend(missing.chain(unread));
