@@ -1,0 +1,147 @@
+//! Placing an order, step by step; the steps are those of the design, section 5.
+
+use contracts::messages::OrderIntent;
+use contracts::orders::QueuedOrder;
+use contracts::problem::Reason;
+use domain::{Event, HoldTime, Intent, Money, Order, Rejection};
+use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache, Refused};
+use http::HeaderMap;
+use jiff::{SignedDuration, Timestamp};
+use lambda_kit::clock;
+use lambda_kit::http::Failure;
+use queues::IntentQueue;
+use redis_store::{Hold, Inventory};
+use tokens::KeyRing;
+
+use crate::admission;
+use crate::answer;
+use crate::handler::PlaceOrder;
+use crate::verdict::{Undecided, Verdict};
+
+/// All that orders are placed with.
+pub struct Till {
+    /// Durable marks.
+    pub catalog: CatalogStore,
+    /// Orders and the units they own.
+    pub orders: OrderStore,
+    /// Who holds what.
+    pub inventory: Inventory,
+    /// Where intents go.
+    pub intents: IntentQueue,
+    /// The keys of admission tokens.
+    pub keys: KeyRing,
+    /// Events on sale.
+    pub events: EventCache,
+    /// Where units are found.
+    pub partitions: PartitionCache,
+    /// How long a hold lasts.
+    pub hold: HoldTime,
+}
+
+/// What a request came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// Its units are held, its intent is on its way.
+    Queued(QueuedOrder),
+    /// It was decided, now or before; this is what is stored.
+    Decided(Order),
+}
+
+impl Till {
+    /// Places an order, or finds out what became of it.
+    ///
+    /// # Errors
+    /// When nothing was decided, or it is unknown whether.
+    pub async fn place(
+        &self,
+        request: &PlaceOrder,
+        headers: &HeaderMap,
+    ) -> Result<Outcome, Failure> {
+        let intent = &request.intent;
+        // Step 3. Before the admission is looked at: a stored decision is told
+        // with or without one.
+        let stored = self.orders.order_fetch(&intent.customer, &intent.order).await;
+        if let Some(order) = stored.map_err(Failure::unavailable)? {
+            return told(order, intent);
+        }
+        let event = self.events.event_cached(&intent.event).await.map_err(Failure::unavailable)?;
+        let event = event.ok_or_else(answer::unknown_event)?;
+        if !event.activated {
+            return Err(answer::never_on_sale(&event, clock::now()));
+        }
+        // Step 4.
+        let session = admission::session(headers, &self.keys, intent, clock::now()).await;
+        let (verdict, event) = self.reserve(request, event, session.as_ref().ok()).await?;
+        match verdict {
+            Verdict::Held(hold) => self.queue(request, &event, hold).await,
+            Verdict::Refused(rejection) => self.refuse(intent, &event, rejection).await,
+            Verdict::Over => self.refuse(intent, &event, Rejection::HoldExpired).await,
+            Verdict::Undecided(why) => Err(match (why, session) {
+                (Undecided::NotAdmitted, Err(why)) => answer::not_admitted(why),
+                (why, _) => answer::undecided(why, &request.body),
+            }),
+            Verdict::Again(_) => Err(Failure::new(Reason::Unavailable)),
+        }
+    }
+
+    /// Step 5: a refusal is stored where nothing is. What is stored is told.
+    async fn refuse(
+        &self,
+        intent: &Intent,
+        event: &Event,
+        rejection: Rejection,
+    ) -> Result<Outcome, Failure> {
+        let refusal =
+            Order::refusal(intent.clone(), event.epoch, rejection, event.currency, clock::now());
+        match self.orders.order_refuse(&refusal).await.map_err(Failure::outcome_unknown)? {
+            Refused::Stored => Ok(Outcome::Decided(refusal)),
+            Refused::Present(order) => told(order, intent),
+        }
+    }
+
+    /// Step 6. A hold that was there before is sent again: nobody knows whether
+    /// the first message got through, and a second one does no harm.
+    async fn queue(
+        &self,
+        request: &PlaceOrder,
+        event: &Event,
+        hold: Hold,
+    ) -> Result<Outcome, Failure> {
+        let held_at = self.held_at(&hold);
+        let Intent { order, customer, event: event_id, fingerprint } = request.intent.clone();
+        let message = OrderIntent {
+            order,
+            customer,
+            event: event_id,
+            epoch: event.epoch,
+            fingerprint,
+            lines: hold.lines,
+            currency: event.currency,
+            held_at,
+            expires_at: hold.expires_at,
+        };
+        self.intents.send(&message).await.map_err(Failure::outcome_unknown)?;
+        Ok(Outcome::Queued(QueuedOrder {
+            id: message.order,
+            event: message.event,
+            total: Money { amount: Order::sum(&message.lines), currency: event.currency },
+            lines: message.lines,
+            held_at,
+            expires_at: message.expires_at,
+        }))
+    }
+
+    fn held_at(&self, hold: &Hold) -> Timestamp {
+        let lasts = SignedDuration::try_from(self.hold.hold()).unwrap_or_default();
+        hold.expires_at.saturating_sub(lasts).unwrap_or(hold.expires_at)
+    }
+}
+
+/// A stored order is the answer to its own content only.
+fn told(order: Order, intent: &Intent) -> Result<Outcome, Failure> {
+    if order.fingerprint.is_same_content(&intent.fingerprint) {
+        Ok(Outcome::Decided(order))
+    } else {
+        Err(Failure::new(Reason::KeyReused))
+    }
+}
