@@ -1,0 +1,183 @@
+//! What the outcome of a transaction asks for: a row of the design's table each.
+
+use contracts::messages::OrderIntent;
+use domain::{Epoch, Order, Rejection, Standing};
+use dynamo_store::{Refused, StoreError};
+use lambda_kit::clock;
+use queues::SendError;
+use redis_store::{RedisStoreError, Settle, Settled};
+
+use crate::epochs::Epochs;
+use crate::handler::Persistence;
+use crate::transaction::{NotLanded, Taken};
+
+/// Why an intent is not done with; its message comes back.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfinished {
+    /// Nothing is known to have landed.
+    #[error("the transaction did not land")]
+    NotLanded(#[from] NotLanded),
+    /// The tables fail.
+    #[error("the tables fail")]
+    Tables(#[from] StoreError),
+    /// Redis fails where it matters that it does not.
+    #[error("Redis fails")]
+    Redis(#[from] RedisStoreError),
+    /// The dead-letter queue fails.
+    #[error("the dead-letter queue fails")]
+    DeadLetters(#[from] SendError),
+}
+
+impl Persistence {
+    /// The order landed just now: Redis is made to agree. If it can't be, the
+    /// stream does it; the message is done with.
+    pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>) {
+        if let Err(error) = self.settle(order, epochs).await {
+            tracing::warn!(order = %order.id, %error, "settling is left to the stream");
+        }
+    }
+
+    /// The order was there: its item says what is true, whatever the intent says.
+    pub(crate) async fn follow(
+        &self,
+        intent: &OrderIntent,
+        order: &Order,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        if !order.fingerprint.is_same_content(&intent.fingerprint) {
+            tracing::error!(
+                order = %order.id,
+                metric = "intent_with_other_content",
+                "an intent has another content than its order"
+            );
+            return self.release(intent, epochs).await;
+        }
+        match order.state.standing() {
+            Standing::Live => {
+                self.committed(order, epochs).await;
+                Ok(())
+            }
+            Standing::Ended => self.release(intent, epochs).await,
+        }
+    }
+
+    /// A unit has another owner in DynamoDB, so Redis gave it away wrongly: it is
+    /// put right first, or it would do so again. Then this order is refused.
+    pub(crate) async fn lose(
+        &self,
+        intent: &OrderIntent,
+        taken: Taken,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        tracing::warn!(order = %intent.order, metric = "unit_taken", ?taken, "a unit had an owner");
+        let owner = match &taken.owner {
+            Some(owner) => self.orders.order_fetch(&owner.customer, &owner.order).await?,
+            None => None,
+        };
+        match owner {
+            Some(owner) => {
+                self.settle(&owner, epochs).await?;
+            }
+            None => tracing::error!(
+                order = %intent.order,
+                metric = "orphaned_unit",
+                ?taken,
+                "a unit is owned by an order that is not there"
+            ),
+        }
+        let rejection = if taken.seats.is_empty() {
+            Rejection::Recovery
+        } else {
+            Rejection::SeatTaken { seats: taken.seats }
+        };
+        self.refuse(intent, rejection, epochs).await
+    }
+
+    /// Stores a refusal where the order has no item, and only then gives its
+    /// hold back. What was there already is followed.
+    pub(crate) async fn refuse(
+        &self,
+        intent: &OrderIntent,
+        rejection: Rejection,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        let refusal =
+            Order::refusal(intent.intent(), intent.epoch, rejection, intent.currency, clock::now());
+        match self.orders.order_refuse(&refusal).await? {
+            Refused::Stored => self.release(intent, epochs).await,
+            Refused::Present(order) => self.follow(intent, &order, epochs).await,
+        }
+    }
+
+    /// The intent can never be carried out: refused, so that its fan can read
+    /// that, and buried, so that we can.
+    pub(crate) async fn bury(
+        &self,
+        intent: &OrderIntent,
+        reason: &str,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        tracing::error!(order = %intent.order, metric = "intent_buried", reason, "an intent is buried");
+        match self.refuse(intent, Rejection::Unprocessable, epochs).await {
+            // What can't be written as an order may not be writable as a refusal.
+            Err(Unfinished::Tables(StoreError::Invalid(_))) => self.release(intent, epochs).await?,
+            other => other?,
+        }
+        Ok(self.dead_letters.bury(intent, reason).await?)
+    }
+
+    /// Gives back what Redis still holds for the intent. A hold that is about to
+    /// lapse by itself is not worth a message's return.
+    async fn release(&self, intent: &OrderIntent, epochs: &Epochs<'_>) -> Result<(), Unfinished> {
+        let epoch = epochs.of(&intent.event).await?;
+        let customer = intent.customer.key();
+        let released = self.inventory.release(&intent.event, epoch, &intent.order, &customer).await;
+        match released {
+            Ok(_) => Ok(()),
+            Err(error) if self.time.is_too_late(intent.expires_at, clock::now()) => {
+                tracing::warn!(order = %intent.order, %error, "a hold is left to lapse");
+                Ok(())
+            }
+            Err(error) => Err(error.into()),
+        }
+    }
+
+    /// Makes Redis agree with an order as it was read. What Redis answers other
+    /// than agreement is for the stream and its retry queue to resolve.
+    async fn settle(&self, order: &Order, epochs: &Epochs<'_>) -> Result<(), Unfinished> {
+        let epoch = epochs.of(&order.event).await?;
+        let mut settled = self.inventory.settle(&Settle::of(order, epoch, false)).await?;
+        if settled == Settled::Reread
+            && let Some(order) = self.orders.order_fetch(&order.customer, &order.id).await?
+        {
+            settled = self.inventory.settle(&Settle::of(&order, epoch, true)).await?;
+        }
+        report(order, epoch, settled);
+        Ok(())
+    }
+}
+
+fn report(order: &Order, epoch: Epoch, settled: Settled) {
+    let order = &order.id;
+    match settled {
+        Settled::Applied | Settled::Ignored => {}
+        Settled::Lost => tracing::error!(
+            %order,
+            metric = "redis_lost_writes",
+            "a live order is unknown to Redis"
+        ),
+        Settled::StaleEpoch { active } if active < epoch => tracing::error!(
+            %order,
+            metric = "redis_behind_epoch",
+            %active,
+            durable = %epoch,
+            "an old inventory is active in Redis"
+        ),
+        Settled::Conflict { .. }
+        | Settled::Reread
+        | Settled::StaleEpoch { .. }
+        | Settled::Unavailable => {
+            tracing::warn!(%order, ?settled, "settling is left to the stream");
+        }
+    }
+}

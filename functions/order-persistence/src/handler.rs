@@ -1,0 +1,109 @@
+//! One intent, and the batch it came in.
+
+use std::time::Duration;
+
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use contracts::messages::OrderIntent;
+use domain::{HoldTime, Rejection};
+use dynamo_store::{CatalogStore, OrderStore, PartitionCache};
+use lambda_kit::Causes;
+use lambda_kit::batch::{self, Deadline, Message, Retry};
+use lambda_kit::clock;
+use queues::{DeadLetters, Visibility};
+use redis_store::Inventory;
+
+use crate::aftermath::Unfinished;
+use crate::backoff;
+use crate::epochs::Epochs;
+use crate::transaction::{self, Landed, NotLanded};
+
+/// A whole batch at once: a message that has to wait for its turn is one whose
+/// hold runs out meanwhile.
+const CONCURRENCY: usize = 10;
+
+/// What one intent takes when all goes well. None is begun with less time left.
+pub const ONE_INTENT: Duration = Duration::from_secs(1);
+
+/// All that intents are persisted with.
+#[derive(Debug)]
+pub struct Persistence {
+    /// Events, for their epochs.
+    pub catalog: CatalogStore,
+    /// Orders and the units they own.
+    pub orders: OrderStore,
+    /// Who holds what.
+    pub inventory: Inventory,
+    /// Where units are put.
+    pub partitions: PartitionCache,
+    /// Of the messages under way.
+    pub visibility: Visibility,
+    /// For what can never be persisted.
+    pub dead_letters: DeadLetters,
+    /// How long holds last, and when it is too late for one.
+    pub time: HoldTime,
+}
+
+impl Persistence {
+    /// Works off a batch. The answer names exactly the messages that come back.
+    pub async fn batch(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
+        let epochs = Epochs::new(&self.catalog);
+        let epochs = &epochs;
+        batch::each_distinct(
+            event,
+            // Within an epoch an order holds once, so these are copies of one message.
+            |intent: &OrderIntent| (intent.order, intent.epoch),
+            CONCURRENCY,
+            deadline,
+            |message| self.message(message, epochs, deadline),
+        )
+        .await
+    }
+
+    async fn message(
+        &self,
+        message: Message<OrderIntent>,
+        epochs: &Epochs<'_>,
+        deadline: Deadline,
+    ) -> Result<(), Retry> {
+        let Err(error) = self.persist(&message.body, epochs, deadline).await else {
+            return Ok(());
+        };
+        let seconds = backoff::return_seconds(message.receive_count);
+        let order = message.body.order;
+        tracing::warn!(%order, seconds, error = %Causes(&error), "an intent comes back");
+        if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {
+            tracing::warn!(%order, error = %Causes(&error), "it comes back when the queue says");
+        }
+        Err(Retry)
+    }
+
+    /// Persists one intent, or refuses it.
+    ///
+    /// # Errors
+    /// When it is not done with.
+    pub async fn persist(
+        &self,
+        intent: &OrderIntent,
+        epochs: &Epochs<'_>,
+        deadline: Deadline,
+    ) -> Result<(), Unfinished> {
+        let now = clock::now();
+        if self.time.is_too_late(intent.expires_at, now) {
+            return self.refuse(intent, Rejection::HoldExpired, epochs).await;
+        }
+        let partitions = self.partitions.partitions_cached(&intent.event, &intent.lines).await?;
+        let order = intent.clone().into_order(&self.time, now);
+        match transaction::persist(&self.orders, &order, &partitions, deadline).await {
+            Ok(Landed::New) => {
+                self.committed(&order, epochs).await;
+                Ok(())
+            }
+            Ok(Landed::Present(order)) => self.follow(intent, &order, epochs).await,
+            Ok(Landed::UnitsTaken(taken)) => self.lose(intent, taken, epochs).await,
+            Err(error @ NotLanded::Never(_)) => {
+                self.bury(intent, &Causes(&error).to_string(), epochs).await
+            }
+            Err(error @ (NotLanded::Later(_) | NotLanded::Failed(_))) => Err(error.into()),
+        }
+    }
+}
