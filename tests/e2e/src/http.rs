@@ -25,6 +25,15 @@ pub struct HttpApi {
 
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
+/// How long a polite client waits before each repetition.
+const PAUSES: [Duration; 5] = [
+    Duration::from_millis(250),
+    Duration::from_millis(500),
+    Duration::from_secs(1),
+    Duration::from_secs(2),
+    Duration::from_secs(4),
+];
+
 impl HttpApi {
     /// The API at an address, asked at most so many things at once.
     ///
@@ -118,6 +127,34 @@ impl Request<'_> {
         Ok(Answer { what: self.what, status, headers, body })
     }
 
+    /// Sends it until it is answered: what got no answer, or one that asks for a
+    /// repetition, is sent again after a while, the same to the last byte. The
+    /// last answer counts, whatever it is.
+    ///
+    /// # Errors
+    /// When no answer comes, however often it is sent.
+    pub async fn send_politely(self) -> Result<Answer, ClientError> {
+        let mut again = self;
+        for pause in PAUSES {
+            // Every body is bytes, so every request can be copied.
+            let Some(copy) = again.copy() else { break };
+            let answer = again.send().await;
+            match &answer {
+                Ok(answer) if answer.asks_for_repetition() => {}
+                Ok(_) => return answer,
+                Err(_) => {}
+            }
+            tokio::time::sleep(pause).await;
+            again = copy;
+        }
+        again.send().await
+    }
+
+    fn copy(&self) -> Option<Self> {
+        let builder = self.builder.try_clone()?;
+        Some(Self { api: self.api, what: self.what.clone(), builder })
+    }
+
     /// Sends it and reads the answer, which must be a success.
     ///
     /// # Errors
@@ -176,6 +213,18 @@ impl Answer {
         }
         let problem: ProblemBody = self.json()?;
         if problem.status == self.status { Ok(problem) } else { Err(self.unexpected()) }
+    }
+
+    /// Whether nothing was decided: the same request may be sent again.
+    #[must_use]
+    pub fn asks_for_repetition(&self) -> bool {
+        matches!(self.status, 429 | 500..=599)
+    }
+
+    /// For how long it asks to wait, if it does.
+    #[must_use]
+    pub fn retry_after(&self) -> Option<Duration> {
+        Some(Duration::from_secs(self.header("retry-after")?.parse().ok()?))
     }
 
     /// The same, if it has that status.

@@ -2,9 +2,9 @@
 
 use contracts::catalog::{TicketTypeBody, TicketTypesBody};
 use contracts::orders::OrderBody;
+use contracts::queue::{AdmissionBody, PlaceBody, QueueStatusBody, ViewerBody};
 use contracts::seats::SeatsBody;
 use domain::{EventId, OrderId, QueueSettings, SectionId};
-use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::error::ClientError;
@@ -33,39 +33,6 @@ pub struct Shopper {
     pub fan: Person,
     /// The admission token.
     pub admission: String,
-}
-
-/// What everybody is told about a line.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct QueueStatus {
-    /// What it does.
-    pub state: String,
-    /// The highest number that was called.
-    pub serving: u32,
-    /// The highest number that was given.
-    pub issued: u32,
-    /// When to ask again.
-    pub next_poll_seconds: u32,
-}
-
-/// What a fan is told about the own place in line.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct PlaceInLine {
-    /// The number, for ever.
-    pub number: u32,
-    /// What the place is now.
-    pub state: String,
-    /// How many are called before it, at most.
-    pub ahead: u32,
-    /// The place, signed.
-    pub receipt: String,
-}
-
-/// What lets a fan buy.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct Admission {
-    /// The token, for `Onsale-Admission`.
-    pub admission_token: String,
 }
 
 impl Sale {
@@ -113,7 +80,7 @@ impl Sale {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn queue(&self) -> Result<QueueStatus, ClientError> {
+    pub async fn queue(&self) -> Result<QueueStatusBody, ClientError> {
         self.api().get(&self.path("/queue")).read().await
     }
 
@@ -129,7 +96,7 @@ impl Sale {
     ///
     /// # Errors
     /// When there is none.
-    pub async fn place(&self, fan: &Person) -> Result<PlaceInLine, ClientError> {
+    pub async fn place(&self, fan: &Person) -> Result<PlaceBody, ClientError> {
         self.api().get(&self.path("/queue/places/mine")).by(fan).read().await
     }
 
@@ -157,7 +124,7 @@ impl Sale {
     /// When the line does not let the fan in.
     pub async fn admit(&self, fan: Person) -> Result<Shopper, ClientError> {
         self.join(&fan).await?.success()?;
-        let admission: Admission = eventually("the fan is let in", SOON, async || {
+        let admission: AdmissionBody = eventually("the fan is let in", SOON, async || {
             let answer = self.enter(&fan).await?;
             if answer.status == 409 {
                 return Ok(Seen::NotYet(answer.text()));
@@ -254,12 +221,8 @@ impl Sale {
     /// # Errors
     /// When none is given.
     pub async fn viewer_token(&self) -> Result<String, ClientError> {
-        #[derive(Deserialize)]
-        struct Viewer {
-            token: String,
-        }
-        let viewer: Viewer = self.api().post(&self.path("/viewers")).read().await?;
-        Ok(viewer.token)
+        let viewer: ViewerBody = self.api().post(&self.path("/viewers")).read().await?;
+        Ok(viewer.viewer_token)
     }
 
     /// Somebody who only watches, all of it.

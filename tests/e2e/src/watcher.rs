@@ -90,7 +90,8 @@ impl Watcher {
     /// # Errors
     /// When they can't be fetched.
     pub async fn fetch(&mut self) -> Result<Told, ClientError> {
-        let seats: SeatsBody = self.api.get(&format!("/events/{}/seats", self.event)).read().await?;
+        let seats: SeatsBody =
+            self.api.get(&format!("/events/{}/seats", self.event)).read().await?;
         match self.view.load(&seats) {
             Followed::Applied => Ok(Told::Seats),
             // Older than needed: a newer frame will ask again.

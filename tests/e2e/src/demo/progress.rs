@@ -22,7 +22,7 @@ pub struct Tally {
     pub without: AtomicU32,
     /// Went home because something broke.
     pub failed: AtomicU32,
-    /// Tickets that were accepted.
+    /// Tickets that were sold.
     pub tickets: AtomicU32,
 }
 
@@ -36,6 +36,11 @@ impl Tally {
     /// A fan is about to go out.
     pub fn leaves(&self) {
         self.shopping.fetch_sub(1, Relaxed);
+    }
+
+    /// So many tickets were sold.
+    pub fn sells(&self, tickets: usize) {
+        self.tickets.fetch_add(u32::try_from(tickets).unwrap_or(0), Relaxed);
     }
 
     fn line(&self) -> String {

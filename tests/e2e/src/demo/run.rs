@@ -1,0 +1,193 @@
+//! The demo from the first fan to the account.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering::Relaxed;
+use std::time::Duration;
+
+use contracts::orders::{OrderStateBody, OrdersBody};
+use contracts::seats::SeatsBody;
+use domain::{OrderState, UnitState};
+use tokio::task::JoinSet;
+
+use crate::demo::account::{Account, Evidence};
+use crate::demo::books::{self, BooksError};
+use crate::demo::chance::Chance;
+use crate::demo::fan::Fan;
+use crate::demo::hall::Hall;
+use crate::demo::options::Options;
+use crate::demo::persona::Persona;
+use crate::demo::progress::Step;
+use crate::demo::spectators::{self, Spectators};
+use crate::error::{ClientError, chain};
+use crate::identity::Person;
+use crate::until::{Seen, eventually};
+use crate::world::World;
+
+/// The demo could not be run to its end.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum DemoError {
+    /// The stack could not be asked.
+    #[error("the stack could not be asked")]
+    Client(#[from] ClientError),
+    /// The account could not be made.
+    #[error("the account could not be made")]
+    Books(#[from] BooksError),
+}
+
+/// A finished demo.
+#[derive(Debug)]
+pub struct Finished {
+    /// The event it made.
+    pub hall: Arc<Hall>,
+    /// The account.
+    pub account: Account,
+    /// What went wrong for fans that failed; the first few.
+    pub failures: Vec<String>,
+}
+
+/// What the emulator, one process, can be asked at once without a queue of its own.
+const REQUESTS_AT_ONCE: usize = 24;
+const SPECTATORS: usize = 20;
+const FAILURES_TOLD: usize = 5;
+/// After it the fans who are still there count as failed.
+const CROWD_AT_LEAST: Duration = Duration::from_secs(120);
+const CROWD_PER_FAN: Duration = Duration::from_millis(200);
+/// When all fans are gone, the stores agree within so long or not at all.
+const AFTERMATH: Duration = Duration::from_secs(30);
+
+/// Runs the demo.
+///
+/// # Errors
+/// When the stack can't be reached or refuses to be set up.
+pub async fn run(options: &Options) -> Result<Finished, DemoError> {
+    let world = World::with_requests_at_once(REQUESTS_AT_ONCE)?;
+    let people = sign_in(&world, options).await?;
+    let hall = Arc::new(Hall::build(&world, options).await?);
+    let spectators = Spectators::come(&hall, SPECTATORS).await?;
+    let failures = let_in(&hall, &people, options).await;
+    let seats = aftermath(&hall).await?;
+    let sightings = spectators.ask(&seats).await;
+    let maps_wrong = sightings.iter().filter(|sightings| !sightings.is_right).count();
+    let evidence = Evidence {
+        purchases: hall.purchases(),
+        listed_orders: listed_orders(&hall, people).await?,
+        books: books::keep(&hall).await?,
+        maps_wrong: u32::try_from(maps_wrong).unwrap_or(u32::MAX),
+        hold_to_seat_map: spectators::hold_to_seat_map(&hall, &sightings),
+        most_shopping: hall.tally.most_shopping.load(Relaxed),
+        cap: options.cap,
+        failed: hall.tally.failed.load(Relaxed),
+    };
+    Ok(Finished { account: Account::of(evidence), hall, failures })
+}
+
+async fn sign_in(world: &World, options: &Options) -> Result<Vec<Person>, ClientError> {
+    let step = Step::begin("Fans sign in", options.fans.into());
+    let count = usize::try_from(options.fans).unwrap_or(usize::MAX);
+    world.identity.crowd(count, || step.advance()).await
+}
+
+/// Lets the crowd in, and waits until the last fan has gone home.
+async fn let_in(hall: &Arc<Hall>, people: &[Person], options: &Options) -> Vec<String> {
+    let step = Step::begin("Fans come and go", options.fans.into());
+    let mut visits = JoinSet::new();
+    for (number, person) in (0..).zip(people) {
+        let persona = Persona::of(options.seed, number, options.seats > 0, options.standing > 0);
+        let chance = Chance::of(options.seed.wrapping_add(1), number);
+        let fan = Fan { person: person.clone(), persona, chance };
+        visits.spawn(fan.visit(Arc::clone(hall)));
+    }
+    let tally = &hall.tally;
+    let mut failures = Vec::new();
+    let all_gone = async {
+        while let Some(visit) = visits.join_next().await {
+            match visit {
+                Ok(Ok(true)) => tally.bought.fetch_add(1, Relaxed),
+                Ok(Ok(false)) => tally.without.fetch_add(1, Relaxed),
+                Ok(Err(error)) => {
+                    failures.push(chain(&error));
+                    tally.failed.fetch_add(1, Relaxed)
+                }
+                Err(error) => {
+                    failures.push(chain(&error));
+                    tally.failed.fetch_add(1, Relaxed)
+                }
+            };
+            step.advance();
+        }
+    };
+    let limit = CROWD_AT_LEAST.max(CROWD_PER_FAN * options.fans);
+    let in_time = tokio::select! {
+        ended = tokio::time::timeout(limit, all_gone) => ended.is_ok(),
+        () = step.follow(tally) => false,
+    };
+    if !in_time {
+        failures.push(format!("{} fans were not done after {limit:?}", visits.len()));
+        let late = u32::try_from(visits.len()).unwrap_or(u32::MAX);
+        tally.failed.fetch_add(late, Relaxed);
+    }
+    failures.truncate(FAILURES_TOLD);
+    failures
+}
+
+/// The seats once nothing is on its way any more, or as they are when it takes
+/// too long: then the account tells what is held.
+async fn aftermath(hall: &Hall) -> Result<SeatsBody, ClientError> {
+    let settled = eventually("no seat is held", AFTERMATH, async || {
+        let seats = hall.sale.seats().await?;
+        let states = seats.sections.iter().filter_map(|section| section.unpack()).flatten();
+        let held = states.filter(|state| *state == UnitState::Held).count();
+        Ok(if held == 0 { Seen::Yes(seats) } else { Seen::NotYet(format!("{held} held")) })
+    });
+    match settled.await {
+        Err(ClientError::TimedOut { .. }) => hall.sale.seats().await,
+        settled => settled,
+    }
+}
+
+/// How many live orders of this event each fan's own list has, for every fan
+/// who tried to buy.
+async fn listed_orders(
+    hall: &Arc<Hall>,
+    people: Vec<Person>,
+) -> Result<HashMap<String, usize>, ClientError> {
+    let buyers: BTreeSet<String> =
+        hall.purchases().into_iter().map(|purchase| purchase.customer).collect();
+    let step = Step::begin("Orders are counted", buyers.len() as u64);
+    let mut lists = JoinSet::new();
+    for buyer in people.into_iter().filter(|person| buyers.contains(&person.id)) {
+        lists.spawn(live_orders(Arc::clone(hall), buyer));
+    }
+    let mut listed = HashMap::new();
+    while let Some(list) = lists.join_next().await {
+        if let Ok(list) = list {
+            let (customer, count) = list?;
+            listed.insert(customer, count);
+        }
+        step.advance();
+    }
+    Ok(listed)
+}
+
+async fn live_orders(hall: Arc<Hall>, fan: Person) -> Result<(String, usize), ClientError> {
+    let (api, event) = (&hall.sale.world.api, &hall.sale.event);
+    let mut count = 0;
+    let mut path = "/orders?limit=100".to_owned();
+    loop {
+        let page: OrdersBody = api.get(&path).by(&fan).send_politely().await?.success()?.json()?;
+        let is_live = |state| {
+            !matches!(
+                state,
+                OrderStateBody::Queued(_) | OrderStateBody::Stored(OrderState::Rejected)
+            )
+        };
+        let orders = page.orders.iter();
+        count += orders.filter(|o| o.event == *event && is_live(o.state)).count();
+        match page.next {
+            Some(next) => path = format!("/orders?limit=100&next={next}"),
+            None => return Ok((fan.id, count)),
+        }
+    }
+}
