@@ -1,4 +1,24 @@
-//! A handle to Redis that connects in the background.
+//! A handle to Redis: connects in the background, runs scripts, tries once more
+//! where the first answer says nothing.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use redis::cluster::ClusterClient;
+use redis::cluster_async::ClusterConnection;
+use redis::{Client, FromRedisValue, RedisError, ScriptInvocation, ServerErrorKind, Value};
+use tokio::sync::Mutex;
+
+use crate::error::RedisStoreError;
+
+/// Longer than any script runs and any failover's first answer takes; shorter
+/// than a fan waits.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(2);
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(1);
+/// Between the first try and the second.
+const PAUSE: Duration = Duration::from_millis(50);
 
 /// Whether one node answers or a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -9,17 +29,129 @@ pub enum RedisMode {
     Cluster,
 }
 
-/// A handle to Redis.
-#[derive(Debug, Clone)]
+/// A handle to Redis; clones share one connection.
+#[derive(Clone)]
 pub struct Redis {
+    inner: Arc<Inner>,
+}
+
+struct Inner {
     url: String,
     mode: RedisMode,
+    connection: Mutex<Option<Connection>>,
+}
+
+#[derive(Clone)]
+enum Connection {
+    Single(ConnectionManager),
+    Cluster(ClusterConnection),
+}
+
+/// The URL may hold a password.
+impl fmt::Debug for Redis {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Redis").field("mode", &self.inner.mode).finish_non_exhaustive()
+    }
 }
 
 impl Redis {
-    /// A handle that connects when it is first used, or before, in the background.
+    /// A handle to the Redis at this URL. Inside an async runtime it begins to
+    /// connect at once, in the background; a Redis that is away delays nothing
+    /// but the call that needs it.
     #[must_use]
     pub fn connect(url: &str, mode: RedisMode) -> Self {
-        Self { url: url.to_owned(), mode }
+        let inner = Inner { url: url.to_owned(), mode, connection: Mutex::new(None) };
+        let handle = Self { inner: Arc::new(inner) };
+        if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+            let warming = handle.clone();
+            runtime.spawn(async move {
+                if let Err(error) = warming.connection().await {
+                    tracing::warn!(%error, "Redis is not reachable yet");
+                }
+            });
+        }
+        handle
     }
+
+    /// Runs a script. It is run once more where it is unknown whether it ran, or
+    /// where the node can't run it now: every script is safe to run twice.
+    pub(crate) async fn run<T: FromRedisValue>(
+        &self,
+        name: &'static str,
+        script: &ScriptInvocation<'_>,
+    ) -> Result<T, RedisStoreError> {
+        let value = match self.run_once(script).await {
+            Err(error) if is_worth_another_try(&error) => {
+                tracing::warn!(%error, script = name, "Redis did not answer; trying once more");
+                self.forget_connection(&error).await;
+                tokio::time::sleep(PAUSE).await;
+                self.run_once(script).await
+            }
+            first => first,
+        }
+        .map_err(RedisStoreError::Unavailable)?;
+        T::from_redis_value(value).map_err(|_| RedisStoreError::UnexpectedReply { script: name })
+    }
+
+    async fn run_once(&self, script: &ScriptInvocation<'_>) -> Result<Value, RedisError> {
+        match self.connection().await? {
+            Connection::Single(mut connection) => script.invoke_async(&mut connection).await,
+            Connection::Cluster(mut connection) => script.invoke_async(&mut connection).await,
+        }
+    }
+
+    async fn connection(&self) -> Result<Connection, RedisError> {
+        let mut slot = self.inner.connection.lock().await;
+        if let Some(connection) = slot.as_ref() {
+            return Ok(connection.clone());
+        }
+        let connection = self.inner.open().await?;
+        *slot = Some(connection.clone());
+        Ok(connection)
+    }
+
+    /// After a failover the name leads to another node, but the old connection
+    /// still stands: a node that turned read-only is left for good.
+    async fn forget_connection(&self, error: &RedisError) {
+        if is_read_only(error) {
+            *self.inner.connection.lock().await = None;
+        }
+    }
+}
+
+impl Inner {
+    async fn open(&self) -> Result<Connection, RedisError> {
+        match self.mode {
+            RedisMode::Single => {
+                let config = ConnectionManagerConfig::new()
+                    .set_connection_timeout(Some(CONNECTION_TIMEOUT))
+                    .set_response_timeout(Some(RESPONSE_TIMEOUT))
+                    .set_number_of_retries(1);
+                let client = Client::open(self.url.as_str())?;
+                Ok(Connection::Single(ConnectionManager::new_with_config(client, config).await?))
+            }
+            RedisMode::Cluster => {
+                let client = ClusterClient::builder([self.url.as_str()])
+                    .connection_timeout(CONNECTION_TIMEOUT)
+                    .response_timeout(RESPONSE_TIMEOUT)
+                    .retries(2)
+                    .build()?;
+                Ok(Connection::Cluster(client.get_async_connection().await?))
+            }
+        }
+    }
+}
+
+fn is_read_only(error: &RedisError) -> bool {
+    error.kind() == redis::ErrorKind::Server(ServerErrorKind::ReadOnly)
+}
+
+fn is_worth_another_try(error: &RedisError) -> bool {
+    let busy =
+        [ServerErrorKind::BusyLoading, ServerErrorKind::TryAgain, ServerErrorKind::MasterDown];
+    error.is_io_error()
+        || error.is_timeout()
+        || error.is_connection_dropped()
+        || is_read_only(error)
+        || busy.iter().any(|kind| error.kind() == redis::ErrorKind::Server(*kind))
 }

@@ -4,6 +4,9 @@
 mod client;
 mod error;
 mod inventory;
+mod keys;
+mod packed;
+mod reply;
 mod types;
 mod waiting_room;
 

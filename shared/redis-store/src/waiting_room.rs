@@ -1,11 +1,15 @@
 //! The waiting room of an event.
 
-use domain::{CustomerKey, EventId, Place, SessionId};
+use std::sync::LazyLock;
+
+use domain::{CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};
 use jiff::Timestamp;
+use redis::{Script, ScriptInvocation};
 
 use crate::client::Redis;
 use crate::error::RedisStoreError;
-use crate::types::*;
+use crate::keys;
+use crate::types::{LineSettings, LineStatus, Written};
 
 /// What asking to enter led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,7 +29,8 @@ pub enum Entry {
     },
     /// Not called yet.
     NotYet(Place),
-    /// Was called and did not come; is called again, twice at most.
+    /// Was called and did not come. It is called again by this very asking, twice
+    /// at most; then it stands at the end of the line, under a new number.
     Missed(Place),
     /// The place has ended: join again.
     Ended,
@@ -35,29 +40,50 @@ pub enum Entry {
     NoLine,
 }
 
-/// What has to be done before a fan's slot may be freed.
+/// What giving up a place led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leaving {
-    /// End this session at the till first.
+    /// Nothing yet: end this session at the till until then, then leave with it.
     Session {
         /// The session.
         id: SessionId,
-        /// When its last token expires.
-        token_expires_at: Timestamp,
+        /// No token of it lives longer.
+        until: Timestamp,
     },
-    /// Nothing: the fan is not in.
-    NoSession,
-    /// The customer has no place.
+    /// The place is given up.
+    Left,
+    /// The customer has no place, or it has ended.
     NoPlace,
     /// There is no line.
     NoLine,
 }
+
+macro_rules! script {
+    ($file:literal) => {
+        LazyLock::new(|| {
+            Script::new(concat!(
+                include_str!("waiting_room/prelude.lua"),
+                include_str!(concat!("waiting_room/", $file, ".lua"))
+            ))
+        })
+    };
+}
+
+static CONFIGURE: LazyLock<Script> = script!("configure");
+static JOIN: LazyLock<Script> = script!("join");
+static PLACE: LazyLock<Script> = script!("place");
+static ENTER: LazyLock<Script> = script!("enter");
+static LEAVE: LazyLock<Script> = script!("leave");
+static STATUS: LazyLock<Script> = script!("status");
 
 /// The waiting rooms on a Redis.
 #[derive(Debug, Clone)]
 pub struct WaitingRoom {
     redis: Redis,
 }
+
+/// Generation, number, state, until, ahead.
+type PlaceReply = (u64, u32, String, i64, u32);
 
 impl WaitingRoom {
     /// On that Redis.
@@ -66,20 +92,30 @@ impl WaitingRoom {
         Self { redis }
     }
 
-    /// Sets the line's settings; a higher generation starts it anew.
+    /// Sets how a line works, where the version is newer. A higher generation
+    /// starts it anew: all places are gone, numbers begin at 1.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
     pub async fn configure(
         &self,
         event: &EventId,
-        settings: &LineSettings,
+        line: &LineSettings,
     ) -> Result<Written, RedisStoreError> {
-        let _ = (&self.redis, event, settings);
-        Err(RedisStoreError::Unwritten)
+        let settings = &line.settings;
+        let mut script = on_line(&CONFIGURE, event);
+        script.arg(line.version).arg(line.generation).arg(settings.cap);
+        for seconds in [settings.grace_seconds, settings.session_seconds, settings.token_seconds] {
+            script.arg(u64::from(seconds) * 1_000);
+        }
+        match self.redis.run("configure", &script).await? {
+            1 => Ok(Written::Applied),
+            0 => Ok(Written::Ignored),
+            _ => Err(RedisStoreError::UnexpectedReply { script: "configure" }),
+        }
     }
 
-    /// A place in line, and whether it is new; none without a line.
+    /// The customer's place, and whether it is new; none without a line.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
@@ -88,8 +124,9 @@ impl WaitingRoom {
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<Option<(Place, bool)>, RedisStoreError> {
-        let _ = (&self.redis, event, customer);
-        Err(RedisStoreError::Unwritten)
+        let script = of_customer(&JOIN, event, customer);
+        let reply: Option<(PlaceReply, bool)> = self.redis.run("join", &script).await?;
+        reply.map(|(place, new)| Ok((read_place("join", place)?, new))).transpose()
     }
 
     /// The customer's place; the outer none: no line.
@@ -101,8 +138,13 @@ impl WaitingRoom {
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<Option<Option<Place>>, RedisStoreError> {
-        let _ = (&self.redis, event, customer);
-        Err(RedisStoreError::Unwritten)
+        let script = of_customer(&PLACE, event, customer);
+        let reply: Option<Vec<redis::Value>> = self.redis.run("place", &script).await?;
+        let read_one = |reply: Vec<redis::Value>| match reply.is_empty() {
+            true => Ok(None),
+            false => read_place("place", read("place", redis::Value::Array(reply))?).map(Some),
+        };
+        reply.map(read_one).transpose()
     }
 
     /// Enters, or renews the session.
@@ -114,24 +156,32 @@ impl WaitingRoom {
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<Entry, RedisStoreError> {
-        let _ = (&self.redis, event, customer);
-        Err(RedisStoreError::Unwritten)
+        const NAME: &str = "enter";
+        let script = of_customer(&ENTER, event, customer);
+        let (word, mut rest) = split(NAME, self.redis.run(NAME, &script).await?)?;
+        match word.as_str() {
+            "entered" => {
+                let (number, generation, token, session_end) =
+                    read(NAME, redis::Value::Array(rest))?;
+                Ok(Entry::Entered {
+                    session: session_id(NAME, generation, number)?,
+                    number,
+                    generation,
+                    token_expires_at: instant(NAME, token)?,
+                    session_ends_at: instant(NAME, session_end)?,
+                })
+            }
+            "waiting" => Ok(Entry::NotYet(place_of(NAME, &mut rest)?)),
+            "missed" => Ok(Entry::Missed(place_of(NAME, &mut rest)?)),
+            "ended" => Ok(Entry::Ended),
+            "no_place" => Ok(Entry::NoPlace),
+            "no_line" => Ok(Entry::NoLine),
+            _ => Err(RedisStoreError::UnexpectedReply { script: NAME }),
+        }
     }
 
-    /// Which session has to be ended before the slot may be freed.
-    ///
-    /// # Errors
-    /// When Redis can't be reached or replies with something unknown.
-    pub async fn leave_begin(
-        &self,
-        event: &EventId,
-        customer: &CustomerKey,
-    ) -> Result<Leaving, RedisStoreError> {
-        let _ = (&self.redis, event, customer);
-        Err(RedisStoreError::Unwritten)
-    }
-
-    /// Gives up the place, or the slot.
+    /// Gives up the place. One who is in leaves in two steps: first without a
+    /// session, then, after it was ended at the till, with the one that was named.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
@@ -139,17 +189,138 @@ impl WaitingRoom {
         &self,
         event: &EventId,
         customer: &CustomerKey,
-    ) -> Result<bool, RedisStoreError> {
-        let _ = (&self.redis, event, customer);
-        Err(RedisStoreError::Unwritten)
+        ended: Option<&SessionId>,
+    ) -> Result<Leaving, RedisStoreError> {
+        const NAME: &str = "leave";
+        let number = ended.and_then(|id| id.as_str().split_once('-')).map_or("0", |(_, n)| n);
+        let mut script = of_customer(&LEAVE, event, customer);
+        script.arg(number);
+        let (word, rest) = split(NAME, self.redis.run(NAME, &script).await?)?;
+        match word.as_str() {
+            "session" => {
+                let (number, generation, until) = read(NAME, redis::Value::Array(rest))?;
+                let id = session_id(NAME, generation, number)?;
+                Ok(Leaving::Session { id, until: instant(NAME, until)? })
+            }
+            "left" => Ok(Leaving::Left),
+            "no_place" => Ok(Leaving::NoPlace),
+            "no_line" => Ok(Leaving::NoLine),
+            _ => Err(RedisStoreError::UnexpectedReply { script: NAME }),
+        }
     }
 
-    /// The public state of the line.
+    /// The public state of the line; none without one.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
     pub async fn status(&self, event: &EventId) -> Result<Option<LineStatus>, RedisStoreError> {
-        let _ = (&self.redis, event);
-        Err(RedisStoreError::Unwritten)
+        let script = on_line(&STATUS, event);
+        let reply: Option<Vec<u64>> = self.redis.run("status", &script).await?;
+        let Some(reply) = reply else { return Ok(None) };
+        let unexpected = || RedisStoreError::UnexpectedReply { script: "status" };
+        let [
+            generation,
+            serving,
+            issued,
+            active,
+            called,
+            waiting,
+            version,
+            cap,
+            grace,
+            session,
+            token,
+        ] = reply[..]
+        else {
+            return Err(unexpected());
+        };
+        let narrow = |number: u64| u32::try_from(number).map_err(|_| unexpected());
+        Ok(Some(LineStatus {
+            generation,
+            serving: narrow(serving)?,
+            issued: narrow(issued)?,
+            active: narrow(active)?,
+            called: narrow(called)?,
+            waiting: narrow(waiting)?,
+            version,
+            settings: QueueSettings {
+                cap: narrow(cap)?,
+                grace_seconds: narrow(grace / 1_000)?,
+                session_seconds: narrow(session / 1_000)?,
+                token_seconds: narrow(token / 1_000)?,
+            },
+        }))
     }
+}
+
+fn on_line<'a>(script: &'a Script, event: &EventId) -> ScriptInvocation<'a> {
+    let mut invocation = script.prepare_invoke();
+    for key in keys::line(event) {
+        invocation.key(key);
+    }
+    invocation
+}
+
+fn of_customer<'a>(
+    script: &'a Script,
+    event: &EventId,
+    customer: &CustomerKey,
+) -> ScriptInvocation<'a> {
+    let mut invocation = on_line(script, event);
+    invocation.arg(&customer.0[..]);
+    invocation
+}
+
+fn read<T: redis::FromRedisValue>(
+    script: &'static str,
+    value: redis::Value,
+) -> Result<T, RedisStoreError> {
+    T::from_redis_value(value).map_err(|_| RedisStoreError::UnexpectedReply { script })
+}
+
+/// The word that a reply begins with, and the rest.
+fn split(
+    script: &'static str,
+    mut reply: Vec<redis::Value>,
+) -> Result<(String, Vec<redis::Value>), RedisStoreError> {
+    if reply.is_empty() {
+        return Err(RedisStoreError::UnexpectedReply { script });
+    }
+    let rest = reply.split_off(1);
+    let word = reply.pop().unwrap_or(redis::Value::Nil);
+    Ok((read(script, word)?, rest))
+}
+
+fn place_of(script: &'static str, rest: &mut Vec<redis::Value>) -> Result<Place, RedisStoreError> {
+    let reply = rest.pop().unwrap_or(redis::Value::Nil);
+    read_place(script, read(script, reply)?)
+}
+
+fn read_place(script: &'static str, reply: PlaceReply) -> Result<Place, RedisStoreError> {
+    let (generation, number, state, until, ahead) = reply;
+    let until = || instant(script, until);
+    let state = match state.as_str() {
+        "waiting" => PlaceState::Waiting,
+        "called" => PlaceState::Called { until: until()? },
+        "active" => PlaceState::Active { until: until()? },
+        "missed" => PlaceState::Missed,
+        "ended" => PlaceState::Ended,
+        _ => return Err(RedisStoreError::UnexpectedReply { script }),
+    };
+    Ok(Place { generation, number, state, ahead })
+}
+
+fn instant(script: &'static str, milliseconds: i64) -> Result<Timestamp, RedisStoreError> {
+    Timestamp::from_millisecond(milliseconds)
+        .map_err(|_| RedisStoreError::UnexpectedReply { script })
+}
+
+/// A session is one admission of one place: the line and the number name it.
+fn session_id(
+    script: &'static str,
+    generation: u64,
+    number: u32,
+) -> Result<SessionId, RedisStoreError> {
+    SessionId::parse(&format!("{generation}-{number}"))
+        .map_err(|_| RedisStoreError::UnexpectedReply { script })
 }

@@ -1,0 +1,320 @@
+//! The waiting room's scripts, on both engines and on a cluster.
+
+use std::time::{Duration, Instant};
+
+use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};
+use redis_store::{Entry, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
+use test_support::redis::{Engine, RedisCluster, RedisServer};
+
+fn event() -> EventId {
+    EventId::parse("show").unwrap()
+}
+
+fn fan(number: u32) -> CustomerKey {
+    CustomerId::parse(&format!("fan-{number}")).unwrap().key()
+}
+
+fn settings(cap: u32, version: u64, generation: u64) -> LineSettings {
+    // A second is the shortest there is; what has to run out is polled for.
+    let settings =
+        QueueSettings { cap, grace_seconds: 1, session_seconds: 600, token_seconds: 300 };
+    LineSettings { settings, version, generation }
+}
+
+/// A line of that cap whose calls last until answered.
+fn patient(cap: u32) -> LineSettings {
+    let mut line = settings(cap, 1, 1);
+    line.settings.grace_seconds = 600;
+    line
+}
+
+struct Line {
+    room: WaitingRoom,
+    _server: RedisServer,
+}
+
+impl Line {
+    async fn open(engine: Engine, line: &LineSettings) -> Self {
+        let server = RedisServer::start(engine);
+        let room = WaitingRoom::new(Redis::connect(&server.url(), RedisMode::Single));
+        assert_eq!(room.configure(&event(), line).await.unwrap(), Written::Applied);
+        Self { room, _server: server }
+    }
+
+    async fn join(&self, number: u32) -> Place {
+        self.room.join(&event(), &fan(number)).await.unwrap().unwrap().0
+    }
+
+    async fn enter(&self, number: u32) -> Entry {
+        self.room.enter(&event(), &fan(number)).await.unwrap()
+    }
+
+    async fn place(&self, number: u32) -> Place {
+        self.room.place(&event(), &fan(number)).await.unwrap().unwrap().unwrap()
+    }
+
+    async fn leave(&self, number: u32) {
+        let (event, fan) = (event(), fan(number));
+        let mut leaving = self.room.leave(&event, &fan, None).await.unwrap();
+        if let Leaving::Session { id, .. } = &leaving {
+            leaving = self.room.leave(&event, &fan, Some(id)).await.unwrap();
+        }
+        assert_eq!(leaving, Leaving::Left);
+    }
+
+    async fn shoppers(&self) -> (u32, u32) {
+        let status = self.room.status(&event()).await.unwrap().unwrap();
+        assert!(status.active + status.called <= status.settings.cap);
+        (status.active, status.called)
+    }
+
+    /// Waits until a place is in a state that only time brings.
+    async fn eventually(&self, number: u32, is_it: fn(&PlaceState) -> bool) -> Place {
+        let deadline = Instant::now() + Duration::from_secs(10);
+        loop {
+            let place = self.place(number).await;
+            if is_it(&place.state) {
+                return place;
+            }
+            assert!(Instant::now() < deadline, "fan {number} is still {:?}", place.state);
+            tokio::task::yield_now().await;
+        }
+    }
+}
+
+fn is_missed(state: &PlaceState) -> bool {
+    matches!(state, PlaceState::Missed)
+}
+
+fn is_called(state: &PlaceState) -> bool {
+    matches!(state, PlaceState::Called { .. })
+}
+
+fn is_in(entry: &Entry) -> bool {
+    matches!(entry, Entry::Entered { .. })
+}
+
+#[tokio::test]
+async fn an_unknown_line_gives_no_place_and_uses_up_no_number() {
+    for engine in Engine::ALL {
+        let server = RedisServer::start(engine);
+        let room = WaitingRoom::new(Redis::connect(&server.url(), RedisMode::Single));
+        assert_eq!(room.join(&event(), &fan(1)).await.unwrap(), None);
+        assert_eq!(room.place(&event(), &fan(1)).await.unwrap(), None);
+        assert_eq!(room.enter(&event(), &fan(1)).await.unwrap(), Entry::NoLine);
+        assert_eq!(room.leave(&event(), &fan(1), None).await.unwrap(), Leaving::NoLine);
+        assert_eq!(room.status(&event()).await.unwrap(), None);
+        room.configure(&event(), &patient(1)).await.unwrap();
+        let (place, new) = room.join(&event(), &fan(1)).await.unwrap().unwrap();
+        assert_eq!((place.number, new), (1, true));
+    }
+}
+
+/// W7.
+#[tokio::test]
+async fn the_same_fan_has_one_place_and_one_number() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        let numbers = [line.join(1).await.number, line.join(2).await.number];
+        assert_eq!(numbers, [1, 2]);
+        let again = line.room.join(&event(), &fan(2)).await.unwrap().unwrap();
+        assert_eq!((again.0.number, again.1), (2, false));
+        assert_eq!(line.join(3).await.number, 3);
+        assert_eq!(line.place(2).await.number, 2);
+    }
+}
+
+/// W8.
+#[tokio::test]
+async fn entering_twice_is_one_session_counted_once() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(2)).await;
+        line.join(1).await;
+        let Entry::Entered { session, .. } = line.enter(1).await else { panic!("not in") };
+        let Entry::Entered { session: again, .. } = line.enter(1).await else { panic!("not in") };
+        assert_eq!(session, again);
+        assert_eq!(line.shoppers().await, (1, 0));
+    }
+}
+
+/// W6, in small: everybody there is room for is called at once, then nobody.
+#[tokio::test]
+async fn as_many_as_the_cap_are_in_at_once_then_none() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(20)).await;
+        for number in 1..=50 {
+            line.join(number).await;
+        }
+        for number in 1..=50 {
+            assert_eq!(is_in(&line.enter(number).await), number <= 20, "fan {number}");
+        }
+        assert_eq!(line.shoppers().await, (20, 0));
+        assert_eq!(line.place(21).await.ahead, 0);
+        assert_eq!(line.place(50).await.ahead, 29);
+    }
+}
+
+/// W1.
+#[tokio::test]
+async fn no_shows_never_freeze_the_line() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(10, 1, 1)).await;
+        for number in 1..=30 {
+            line.join(number).await;
+        }
+        for number in 1..=10 {
+            assert!(is_in(&line.enter(number).await));
+        }
+        for number in 1..=10 {
+            line.leave(number).await;
+        }
+        for number in 21..=30 {
+            line.eventually(number, is_called).await;
+        }
+        assert!(is_missed(&line.place(11).await.state));
+    }
+}
+
+/// W5.
+#[tokio::test]
+async fn those_who_come_back_late_never_make_it_more_than_the_cap() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(10, 1, 1)).await;
+        for number in 1..=20 {
+            line.join(number).await;
+        }
+        for number in 1..=5 {
+            assert!(is_in(&line.enter(number).await));
+        }
+        for number in 6..=10 {
+            line.eventually(number, is_missed).await;
+        }
+        // The line went on: 11 to 15 are called in their stead.
+        for number in 11..=15 {
+            assert!(is_in(&line.enter(number).await), "fan {number}");
+        }
+        for number in 6..=10 {
+            assert!(!is_in(&line.enter(number).await), "fan {number}");
+            line.shoppers().await;
+        }
+        assert_eq!(line.shoppers().await, (10, 0));
+    }
+}
+
+/// W12, in small: late-comers take at most every second call, twice each.
+#[tokio::test]
+async fn late_comers_take_at_most_every_second_call_and_then_stand_last() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(1, 1, 1)).await;
+        for number in 1..=4 {
+            line.join(number).await;
+        }
+        line.eventually(1, is_missed).await;
+        line.eventually(2, is_called).await;
+        assert!(is_in(&line.enter(2).await));
+        let Entry::Missed(place) = line.enter(1).await else { panic!("let in over the cap") };
+        assert_eq!((place.number, place.state), (1, PlaceState::Waiting));
+        // The last call went to the line, so the next goes to the late-comer.
+        line.leave(2).await;
+        line.eventually(1, is_called).await;
+        line.eventually(1, is_missed).await;
+        // And the one after it to the line again, late-comer or not.
+        assert!(matches!(line.enter(1).await, Entry::Missed(_)));
+        line.eventually(3, is_called).await;
+        line.eventually(1, is_called).await;
+        line.eventually(1, is_missed).await;
+        let Entry::Missed(place) = line.enter(1).await else { panic!("called a third time") };
+        assert_eq!(place.number, 5, "placed last, under a new number");
+    }
+}
+
+/// W2.
+#[tokio::test]
+async fn nobody_waits_when_everybody_was_called() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(4, 1, 1)).await;
+        for number in 1..=6 {
+            line.join(number).await;
+        }
+        assert!(is_in(&line.enter(1).await) && is_in(&line.enter(2).await));
+        line.eventually(5, is_called).await;
+        assert!(is_in(&line.enter(5).await));
+        line.eventually(6, |state| is_called(state) || is_missed(state)).await;
+        assert_eq!(line.room.status(&event()).await.unwrap().unwrap().waiting, 0);
+    }
+}
+
+/// W11, the line's half: a slot is freed only after its session was ended.
+#[tokio::test]
+async fn a_slot_is_given_on_only_after_its_session_was_ended() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        line.join(1).await;
+        line.join(2).await;
+        let Entry::Entered { session, .. } = line.enter(1).await else { panic!("not in") };
+        let leaving = line.room.leave(&event(), &fan(1), None).await.unwrap();
+        let Leaving::Session { id, .. } = leaving else { panic!("{leaving:?}") };
+        assert_eq!(id, session);
+        assert_eq!(line.place(2).await.state, PlaceState::Waiting, "not freed yet");
+        let other = SessionId::parse("1-2").unwrap();
+        let refused = line.room.leave(&event(), &fan(1), Some(&other)).await.unwrap();
+        assert!(matches!(refused, Leaving::Session { .. }), "another session was ended");
+        assert_eq!(line.room.leave(&event(), &fan(1), Some(&id)).await.unwrap(), Leaving::Left);
+        assert!(is_in(&line.enter(2).await));
+        // Again, and again with the session: nothing is freed twice.
+        assert_eq!(line.room.leave(&event(), &fan(1), None).await.unwrap(), Leaving::NoPlace);
+        assert_eq!(line.room.leave(&event(), &fan(1), Some(&id)).await.unwrap(), Leaving::NoPlace);
+        assert_eq!(line.shoppers().await, (1, 0));
+        assert_eq!(line.enter(1).await, Entry::Ended);
+        assert_eq!(line.join(1).await.number, 3, "joining again is a new number");
+    }
+}
+
+#[tokio::test]
+async fn who_left_the_line_is_not_called() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        for number in 1..=3 {
+            line.join(number).await;
+        }
+        line.leave(2).await;
+        assert!(is_in(&line.enter(1).await));
+        line.leave(1).await;
+        assert!(is_in(&line.enter(3).await));
+        assert_eq!(line.room.status(&event()).await.unwrap().unwrap().serving, 3);
+    }
+}
+
+#[tokio::test]
+async fn an_old_configuration_changes_nothing_and_a_new_generation_everything() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(1, 5, 2)).await;
+        line.join(1).await;
+        for stale in [settings(9, 5, 2), settings(9, 4, 2), settings(9, 9, 1)] {
+            assert_eq!(line.room.configure(&event(), &stale).await.unwrap(), Written::Ignored);
+        }
+        let newer = settings(3, 6, 2);
+        assert_eq!(line.room.configure(&event(), &newer).await.unwrap(), Written::Applied);
+        let status = line.room.status(&event()).await.unwrap().unwrap();
+        assert_eq!((status.settings.cap, status.issued), (3, 1));
+        let fresh = settings(3, 6, 3);
+        assert_eq!(line.room.configure(&event(), &fresh).await.unwrap(), Written::Applied);
+        assert_eq!(line.room.place(&event(), &fan(1)).await.unwrap(), Some(None));
+        assert_eq!(line.join(7).await.number, 1);
+        assert_eq!(line.place(7).await.generation, 3);
+    }
+}
+
+#[tokio::test]
+async fn a_line_works_on_a_cluster_and_after_its_scripts_were_forgotten() {
+    let cluster = RedisCluster::start(Engine::Valkey);
+    let room = WaitingRoom::new(Redis::connect(&cluster.url(), RedisMode::Cluster));
+    room.configure(&event(), &patient(1)).await.unwrap();
+    for node in cluster.nodes() {
+        let client = redis::Client::open(node.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        redis::cmd("SCRIPT").arg("FLUSH").exec(&mut connection).unwrap();
+    }
+    room.join(&event(), &fan(1)).await.unwrap().unwrap();
+    assert!(is_in(&room.enter(&event(), &fan(1)).await.unwrap()));
+}
