@@ -74,7 +74,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("order_refuse", Table::Orders, PUT),
     operation("order_persist", Table::Orders, PUT),
     operation("order_persist", Table::Units, PUT),
-    operation("order_end", Table::Orders, &["GetItem", "UpdateItem"]),
+    operation("order_end", Table::Orders, UPDATE),
     operation("order_end", Table::Units, &["DeleteItem", "GetItem"]),
     operation("unit_owner", Table::Units, GET),
     operation("units_list", Table::Units, QUERY),

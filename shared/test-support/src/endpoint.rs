@@ -92,13 +92,7 @@ impl Endpoint {
     /// A configuration for an SDK's clients of it.
     #[must_use]
     pub fn sdk_config(&self) -> SdkConfig {
-        let credentials = Credentials::new("test", "test", None, None, "test");
-        SdkConfig::builder()
-            .behavior_version(BehaviorVersion::latest())
-            .region(Region::new("us-east-1"))
-            .credentials_provider(SharedCredentialsProvider::new(credentials))
-            .endpoint_url(self.url())
-            .build()
+        sdk_config_at(&self.url())
     }
 
     /// Forgets what it was asked, and gives it back.
@@ -106,6 +100,17 @@ impl Endpoint {
     pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut *lock(&self.asked))
     }
+}
+
+/// A configuration for an SDK's clients of whatever answers there.
+pub(crate) fn sdk_config_at(url: &str) -> SdkConfig {
+    let credentials = Credentials::new("test", "test", None, None, "test");
+    SdkConfig::builder()
+        .behavior_version(BehaviorVersion::latest())
+        .region(Region::new("us-east-1"))
+        .credentials_provider(SharedCredentialsProvider::new(credentials))
+        .endpoint_url(url)
+        .build()
 }
 
 impl Drop for Endpoint {

@@ -1,0 +1,341 @@
+//! Events, ticket types, marks, withdrawals, queue settings and keys.
+
+use std::collections::BTreeSet;
+
+use domain::{
+    Epoch, Event, IdempotencyKey, Line, Money, OrderId, QueueSettings, SaleCommand, SaleSwitch,
+    SeatLabel, TicketKind, TicketType, Wanted, WithdrawalId,
+};
+use dynamo_store::{
+    Consistency, EpochRaised, EventActivated, EventCreated, EventUpdated, GenerationRaised,
+    QueuePut, QueueRecord, StoredKey, TicketTypeCreated, TicketTypeResized, TicketTypeUpdated,
+    Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+};
+use futures::future::join_all;
+
+use crate::given::{Stores, customer, event, event_id, on_every_engine, ticket_type, type_id};
+
+#[tokio::test]
+async fn an_event_is_created_once() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let event = event();
+        let fetch = |consistency| catalog.event_fetch(&event.id, consistency);
+        assert_eq!(fetch(Consistency::Strong).await.unwrap(), None);
+        assert_eq!(catalog.event_create(&event).await.unwrap(), EventCreated::Created);
+        assert_eq!(catalog.event_create(&event).await.unwrap(), EventCreated::Created, "repeated");
+        let other = Event { title: "Other".to_owned(), ..event.clone() };
+        assert_eq!(
+            catalog.event_create(&other).await.unwrap(),
+            EventCreated::Exists(event.clone())
+        );
+        assert_eq!(fetch(Consistency::Strong).await.unwrap(), Some(event.clone()));
+        assert_eq!(fetch(Consistency::Eventual).await.unwrap(), Some(event.clone()));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_two_operators_who_edit_at_once_one_is_told_so() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let event = event();
+        catalog.event_create(&event).await.unwrap();
+        let edit = |title: &str| Event { title: title.to_owned(), version: 2, ..event.clone() };
+        let edits = [edit("one"), edit("two"), edit("three")];
+        let outcomes = join_all(edits.iter().map(|edit| catalog.event_update(edit))).await;
+        let stored = catalog.event_fetch(&event.id, Consistency::Strong).await.unwrap().unwrap();
+        for (edit, outcome) in edits.iter().zip(outcomes) {
+            let expected = match *edit == stored {
+                true => EventUpdated::Updated,
+                false => EventUpdated::VersionMismatch(stored.clone()),
+            };
+            assert_eq!(outcome.unwrap(), expected);
+        }
+        assert_eq!(catalog.event_update(&stored).await.unwrap(), EventUpdated::Updated, "repeated");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_edit_replaces_every_detail() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let mut event = Event { limit_per_customer: Some(4), ..event() };
+        catalog.event_create(&event).await.unwrap();
+        let operator = customer("operator-1");
+        let key = IdempotencyKey::parse("open-1").unwrap();
+        event.command(SaleCommand::new(&operator, &key, SaleSwitch::Open));
+        event.limit_per_customer = None;
+        event.time_zone = "UTC".to_owned();
+        event.version = 2;
+        assert_eq!(catalog.event_update(&event).await.unwrap(), EventUpdated::Updated);
+        let stored = catalog.event_fetch(&event.id, Consistency::Strong).await.unwrap();
+        assert_eq!(stored, Some(event));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_edit_never_undoes_what_a_recovery_wrote() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let before = event();
+        let id = event_id();
+        catalog.event_create(&before).await.unwrap();
+        assert_eq!(
+            catalog.epoch_raise(&id, Epoch(0)).await.unwrap(),
+            EpochRaised::Raised(Epoch(1))
+        );
+        assert_eq!(catalog.event_activate(&id, Epoch(1)).await.unwrap(), EventActivated::Activated);
+        let edit = Event { title: "New".to_owned(), version: 2, ..before };
+        assert_eq!(catalog.event_update(&edit).await.unwrap(), EventUpdated::Updated);
+        let stored = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
+        assert_eq!((stored.epoch, stored.activated), (Epoch(1), true));
+        assert_eq!(stored.title, "New");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn what_is_missing_is_not_made_by_an_edit() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let edit = Event { version: 2, ..event() };
+        assert_eq!(catalog.event_update(&edit).await.unwrap(), EventUpdated::Missing);
+        assert_eq!(catalog.epoch_raise(&id, Epoch(0)).await.unwrap(), EpochRaised::Missing);
+        assert_eq!(
+            catalog.event_activate(&id, Epoch(0)).await.unwrap(),
+            EventActivated::Superseded
+        );
+        assert_eq!(catalog.event_fetch(&id, Consistency::Strong).await.unwrap(), None);
+        let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 600);
+        assert_eq!(
+            catalog.ticket_type_update(&id, &floor).await.unwrap(),
+            TicketTypeUpdated::Missing
+        );
+        assert_eq!(catalog.ticket_types_list(&id, Consistency::Strong).await.unwrap(), []);
+        let raised = catalog.queue_generation_raise(&id, 0).await.unwrap();
+        assert_eq!(raised, GenerationRaised::Lost(0));
+        assert_eq!(catalog.queue_fetch(&id).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_attempt_to_build_an_inventory_gets_its_own_epoch() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        catalog.event_create(&event()).await.unwrap();
+        let raises = (0..16).map(|_| catalog.epoch_raise(&id, Epoch(0)));
+        let outcomes: Vec<EpochRaised> =
+            join_all(raises).await.into_iter().map(Result::unwrap).collect();
+        let raised = |outcome: &&EpochRaised| **outcome == EpochRaised::Raised(Epoch(1));
+        assert_eq!(outcomes.iter().filter(raised).count(), 1);
+        let lost = |outcome: &&EpochRaised| **outcome == EpochRaised::Lost(Epoch(1));
+        assert_eq!(outcomes.iter().filter(lost).count(), 15);
+
+        catalog.epoch_raise(&id, Epoch(1)).await.unwrap();
+        let outcome = catalog.event_activate(&id, Epoch(1)).await.unwrap();
+        assert_eq!(outcome, EventActivated::Superseded, "the slower one can't activate");
+        let stored = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
+        assert_eq!((stored.epoch, stored.activated), (Epoch(2), false));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_ticket_type_is_created_once_with_an_index_of_its_own() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let kind = TicketKind::GeneralAdmission;
+        let rivals: Vec<TicketType> =
+            ["a", "b", "c"].map(|name| ticket_type(name, 7, kind, 600)).to_vec();
+        let create = |one| catalog.ticket_type_create(&id, one);
+        // Two transactions on one item: on AWS one may be told of the conflict, and repeats.
+        let outcomes: Vec<TicketTypeCreated> =
+            join_all(rivals.iter().map(create)).await.into_iter().map(Result::unwrap).collect();
+        let created = outcomes.iter().filter(|o| **o == TicketTypeCreated::Created).count();
+        let taken = outcomes.iter().filter(|o| **o == TicketTypeCreated::IndexTaken).count();
+        assert_eq!((created, taken), (1, 2));
+
+        let first = ticket_type("z", 1, TicketKind::ReservedSeating, 0);
+        assert_eq!(create(&first).await.unwrap(), TicketTypeCreated::Created);
+        assert_eq!(create(&first).await.unwrap(), TicketTypeCreated::Created, "repeated");
+        let other = TicketType { index: 9, ..first.clone() };
+        assert_eq!(create(&other).await.unwrap(), TicketTypeCreated::Exists(first.clone()));
+
+        let types = catalog.ticket_types_list(&id, Consistency::Strong).await.unwrap();
+        assert_eq!(types.iter().map(|one| one.index).collect::<Vec<_>>(), [1, 7]);
+        assert_eq!(types[0], first);
+        assert_eq!(catalog.ticket_type_fetch(&id, &first.id).await.unwrap(), Some(first));
+        assert_eq!(catalog.ticket_type_fetch(&id, &type_id("y")).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_ticket_type_keeps_its_shape_and_its_ceiling() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 3_000);
+        catalog.ticket_type_create(&id, &floor).await.unwrap();
+        let edited = TicketType {
+            name: "Standing".to_owned(),
+            price: Money { amount: 9_900, ..floor.price },
+            limit_per_customer: None,
+            ceiling: 5_000,
+            capacity: 4_000,
+            version: 2,
+            ..floor.clone()
+        };
+        let misshapen = TicketType {
+            partitions: 99,
+            index: 99,
+            kind: TicketKind::ReservedSeating,
+            ..edited.clone()
+        };
+        let outcome = catalog.ticket_type_update(&id, &misshapen).await.unwrap();
+        assert_eq!(outcome, TicketTypeUpdated::Updated);
+        let stored = catalog.ticket_type_fetch(&id, &floor.id).await.unwrap();
+        assert_eq!(stored, Some(edited.clone()), "partitions, index and kind stay");
+
+        let outcome = catalog.ticket_type_update(&id, &edited).await.unwrap();
+        assert_eq!(outcome, TicketTypeUpdated::Updated, "repeated");
+        let late = TicketType { name: "Late".to_owned(), version: 2, ..edited.clone() };
+        let sunk = TicketType { ceiling: 4_999, version: 3, ..edited.clone() };
+        for wrong in [late, sunk] {
+            assert_eq!(
+                catalog.ticket_type_update(&id, &wrong).await.unwrap(),
+                TicketTypeUpdated::VersionMismatch(edited.clone())
+            );
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_type_that_was_never_on_sale_may_shrink() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        catalog.event_create(&event()).await.unwrap();
+        let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 600);
+        let smaller = TicketType { ceiling: 400, capacity: 400, version: 2, ..floor.clone() };
+        let resize = |one| catalog.ticket_type_resize(&id, one);
+        assert_eq!(resize(&smaller).await.unwrap(), TicketTypeResized::Missing);
+        catalog.ticket_type_create(&id, &floor).await.unwrap();
+        assert_eq!(resize(&smaller).await.unwrap(), TicketTypeResized::Resized);
+        assert_eq!(resize(&smaller).await.unwrap(), TicketTypeResized::Resized, "repeated");
+        let late = TicketType { ceiling: 500, ..smaller.clone() };
+        assert_eq!(
+            resize(&late).await.unwrap(),
+            TicketTypeResized::VersionMismatch(smaller.clone())
+        );
+
+        catalog.epoch_raise(&id, Epoch(0)).await.unwrap();
+        let tiny = TicketType { ceiling: 1, capacity: 1, version: 3, ..smaller.clone() };
+        assert_eq!(resize(&tiny).await.unwrap(), TicketTypeResized::OnSale);
+        let stored = catalog.ticket_type_fetch(&id, &floor.id).await.unwrap();
+        assert_eq!(stored, Some(smaller));
+        let event = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
+        assert_eq!((event.epoch, event.version), (Epoch(1), 1));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_mark_only_grows() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let (id, floor) = (event_id(), type_id("floor"));
+        assert_eq!(catalog.mark_fetch(&id, &floor).await.unwrap(), 0);
+        let marks: Vec<u32> = (1..=16).map(|n| n * 30).collect();
+        let raises = marks.iter().map(|mark| catalog.mark_raise(&id, &floor, *mark));
+        for (mark, raised) in marks.iter().zip(join_all(raises).await) {
+            let raised = raised.unwrap();
+            assert!((*mark..=480).contains(&raised), "asked {mark}, got {raised}");
+        }
+        assert_eq!(catalog.mark_fetch(&id, &floor).await.unwrap(), 480);
+        assert_eq!(catalog.mark_raise(&id, &floor, 480).await.unwrap(), 480);
+        assert_eq!(catalog.mark_raise(&id, &floor, 30).await.unwrap(), 480);
+        assert_eq!(catalog.mark_fetch(&id, &type_id("balcony")).await.unwrap(), 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_withdrawal_goes_from_version_to_version() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let seats = (0..3_000).map(|n| SeatLabel::parse(&format!("A-{n}-1")).unwrap()).collect();
+        let withdrawal = Withdrawal {
+            id: WithdrawalId::parse("house-seats").unwrap(),
+            lines: vec![
+                Line { ticket_type: type_id("stalls"), wanted: Wanted::Seats(seats) },
+                Line { ticket_type: type_id("floor"), wanted: Wanted::Quantity(50) },
+            ],
+            orders: vec![OrderId::from_bytes([1; 16]), OrderId::from_bytes([2; 16])],
+            state: WithdrawalState::Taking,
+            version: 1,
+        };
+        let create = |one| catalog.withdrawal_create(&id, one);
+        assert_eq!(create(&withdrawal).await.unwrap(), WithdrawalCreated::Created);
+        assert_eq!(create(&withdrawal).await.unwrap(), WithdrawalCreated::Created, "repeated");
+        let taken = Withdrawal { state: WithdrawalState::Taken, version: 2, ..withdrawal.clone() };
+        let update = |one| catalog.withdrawal_update(&id, one);
+        assert_eq!(update(&taken).await.unwrap(), WithdrawalUpdated::Updated);
+        assert_eq!(update(&taken).await.unwrap(), WithdrawalUpdated::Updated, "repeated");
+        assert_eq!(create(&withdrawal).await.unwrap(), WithdrawalCreated::Exists(taken.clone()));
+        let late = Withdrawal { state: WithdrawalState::Refused, ..taken.clone() };
+        assert_eq!(
+            update(&late).await.unwrap(),
+            WithdrawalUpdated::VersionMismatch(Some(taken.clone()))
+        );
+        let unknown = Withdrawal { id: WithdrawalId::parse("none").unwrap(), ..taken.clone() };
+        assert_eq!(update(&unknown).await.unwrap(), WithdrawalUpdated::VersionMismatch(None));
+        let stored = catalog.withdrawal_fetch(&id, &taken.id).await.unwrap();
+        assert_eq!(stored, Some(taken.clone()));
+        assert_eq!(catalog.withdrawals_list(&id).await.unwrap(), [taken]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn queue_settings_and_generation_have_versions_of_their_own() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let settings = QueueSettings { cap: 10, ..QueueSettings::default() };
+        let record = QueueRecord { settings, version: 1, generation: 1 };
+        let put = |settings, version| catalog.queue_put(&id, settings, version);
+        let early = put(&settings, 2).await.unwrap();
+        assert_eq!(early, QueuePut::VersionMismatch(None));
+        assert_eq!(put(&settings, 1).await.unwrap(), QueuePut::Stored(record));
+        assert_eq!(put(&settings, 1).await.unwrap(), QueuePut::Stored(record), "repeated");
+
+        let raise = |from| catalog.queue_generation_raise(&id, from);
+        assert_eq!(raise(1).await.unwrap(), GenerationRaised::Raised(2));
+        assert_eq!(raise(1).await.unwrap(), GenerationRaised::Lost(2));
+
+        let wider = QueueSettings { cap: 20, ..settings };
+        let record = QueueRecord { settings: wider, version: 2, generation: 2 };
+        assert_eq!(put(&wider, 2).await.unwrap(), QueuePut::Stored(record));
+        let late = put(&settings, 2).await.unwrap();
+        assert_eq!(late, QueuePut::VersionMismatch(Some(record)));
+        let late = put(&settings, 1).await.unwrap();
+        assert_eq!(late, QueuePut::VersionMismatch(Some(record)));
+        assert_eq!(catalog.queue_fetch(&id).await.unwrap(), Some(record));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn public_keys_are_kept() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let key =
+            |kid: &str| StoredKey { kid: kid.to_owned(), jwk: format!("{{\"kid\":{kid:?}}}") };
+        assert_eq!(catalog.keys_list().await.unwrap(), []);
+        for stored in [key("a"), key("b"), key("a")] {
+            catalog.key_put(&stored).await.unwrap();
+        }
+        let listed = catalog.keys_list().await.unwrap();
+        let kids: BTreeSet<&str> = listed.iter().map(|key| key.kid.as_str()).collect();
+        assert_eq!((listed.len(), kids), (2, BTreeSet::from(["a", "b"])));
+        assert!(listed.contains(&key("a")));
+    })
+    .await;
+}
