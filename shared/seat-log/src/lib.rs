@@ -23,6 +23,9 @@ use redis_store::{Changes, Inventory, Pointer, RedisStoreError};
 
 /// Entries of the log that one script call reads.
 const ENTRIES_PER_CALL: u32 = 1_000;
+/// A call that brings as many may have given back as many lapsed holds as it
+/// does at once, and left others.
+const MANY: usize = 200;
 /// Who is this many calls behind takes a snapshot: it is smaller than the log.
 const MOST_CALLS: u32 = 30;
 /// Halls that are kept at once.
@@ -110,12 +113,13 @@ impl SeatLog {
     ) -> Result<Read, SeatLogError> {
         let mut stretch = Stretch::default();
         let mut position = after;
+        let mut is_behind = false;
         for _ in 0..MOST_CALLS {
             match self.inventory.changes(event, epoch, position, ENTRIES_PER_CALL).await? {
                 Changes::Entries { to, units, counts, more } => {
                     stretch.extend(&units, &counts);
-                    position = to;
-                    if !more {
+                    (position, is_behind) = (to, more);
+                    if !more && units.len() < MANY {
                         return Ok(Read::To(position, stretch));
                     }
                 }
@@ -123,7 +127,7 @@ impl SeatLog {
                 Changes::Unavailable => return Ok(Read::NoInventory),
             }
         }
-        Ok(Read::TooMuch)
+        Ok(if is_behind { Read::TooMuch } else { Read::To(position, stretch) })
     }
 
     async fn body(
