@@ -73,6 +73,8 @@ pub struct Sent {
 #[derive(Default)]
 struct State {
     faults: VecDeque<(String, Fault)>,
+    /// How many requests more get through; none: all.
+    left: Option<usize>,
     sent: Vec<Sent>,
 }
 
@@ -116,6 +118,17 @@ impl Wire {
         self.state().faults.push_back((action.to_owned(), fault));
     }
 
+    /// So many requests more get through, whatever their action; then none does,
+    /// as if the process had died, until [`Self::heal`].
+    pub fn break_after(&self, requests: usize) {
+        self.state().left = Some(requests);
+    }
+
+    /// Carries everything again.
+    pub fn heal(&self) {
+        self.state().left = None;
+    }
+
     /// Whether every fault was met.
     #[must_use]
     pub fn is_spent(&self) -> bool {
@@ -134,6 +147,11 @@ impl Wire {
 
     fn fault_for(&self, action: &str) -> Option<Fault> {
         let mut state = self.state();
+        match &mut state.left {
+            Some(0) => return Some(Fault::RequestLost),
+            Some(left) => *left -= 1,
+            None => {}
+        }
         let at = state.faults.iter().position(|(wanted, _)| wanted == action)?;
         state.faults.remove(at).map(|(_, fault)| fault)
     }
