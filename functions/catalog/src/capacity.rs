@@ -1,0 +1,180 @@
+//! Capacities: how many places of general admission shall be sold.
+//!
+//! ```text
+//! capacity = ceiling − what cuts have withdrawn
+//! ```
+//!
+//! A ceiling only grows, as serials below it were sold. So lowering a capacity is
+//! a withdrawal (a *cut*): it takes free places, and is refused where too few are
+//! free. Raising it gives cuts back, then grows the ceiling. A type that was never
+//! on sale simply gets another ceiling.
+//!
+//! A cut is named after the version it was made for and the capacity it leads to.
+//! It is taken before the type says so, and given back after: whoever dies between
+//! leaves places out of sale that should be in it, never the other way round, and
+//! the next edit puts that right ([`balance`]).
+
+mod cut;
+
+use contracts::catalog::MAX_WITHDRAWAL_UNITS;
+use contracts::problem::{FieldError, Problem, Reason};
+use domain::{Event, EventId, Line, TicketKind, TicketType, Wanted};
+use dynamo_store::{TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalState};
+use lambda_kit::http::Failure;
+
+use crate::answer::OrFail;
+use crate::catalogue::Catalogue;
+use crate::stock;
+use crate::ticket_type::{counts_of, update};
+use crate::withdrawal::{Take, Withdrawals};
+pub(crate) use cut::PREFIX as CUT_PREFIX;
+use cut::{Cut, Returns, plan};
+
+/// So often another edit may come between.
+const ATTEMPTS: u32 = 8;
+
+/// Writes a type's next version with another capacity. Afterwards it wants
+/// [`balance`].
+pub(crate) async fn change(
+    catalogue: &Catalogue,
+    event: &Event,
+    next: TicketType,
+    capacity: u32,
+) -> Result<TicketType, Failure> {
+    if event.epoch.0 == 0 {
+        let resized = TicketType { ceiling: capacity, capacity, ..next.clone() };
+        match catalogue.store.ticket_type_resize(&event.id, &resized).await.or_fail()? {
+            TicketTypeResized::Resized => return Ok(resized),
+            TicketTypeResized::VersionMismatch(_) => return Err(Reason::VersionMismatch.into()),
+            TicketTypeResized::Missing => return Err(Reason::UnknownTicketType.into()),
+            TicketTypeResized::OnSale => {}
+        }
+    }
+    if capacity < next.capacity {
+        lower(catalogue, &event.id, next, capacity).await
+    } else {
+        raise(catalogue, &event.id, next, capacity).await
+    }
+}
+
+async fn lower(
+    catalogue: &Catalogue,
+    id: &EventId,
+    next: TicketType,
+    capacity: u32,
+) -> Result<TicketType, Failure> {
+    let fewer = next.capacity.saturating_sub(capacity);
+    if fewer > MAX_WITHDRAWAL_UNITS {
+        let detail = format!("can be lowered by at most {MAX_WITHDRAWAL_UNITS} at a time");
+        return Err(FieldError::new("/capacity", detail).into());
+    }
+    let event = stock::loaded(catalogue, id).await?;
+    let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
+    let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
+    let withdrawals = Withdrawals::of(catalogue, &event, &next);
+    match withdrawals.take(&cut.id()?, line).await? {
+        Take::Taken { .. } => {}
+        Take::Short(_) | Take::Other => {
+            return Err(too_low(catalogue, &event, &next, capacity).await);
+        }
+    }
+    let lowered = TicketType { capacity, ..next };
+    if let Err(failure) = update(catalogue, id, &lowered).await {
+        if failure.reason() == Reason::VersionMismatch {
+            withdrawals.give_back(&cut.id()?).await?;
+        }
+        return Err(failure);
+    }
+    Ok(lowered)
+}
+
+/// More are sold or held than the capacity leaves room for: with the numbers.
+async fn too_low(
+    catalogue: &Catalogue,
+    event: &Event,
+    next: &TicketType,
+    capacity: u32,
+) -> Failure {
+    let problem = |detail: String| {
+        let errors = vec![FieldError::new("/capacity", detail.clone())];
+        Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
+    };
+    let Some(counts) = counts_of(catalogue, event, &next.id).await else {
+        return problem(format!("Too many are sold or held for a capacity of {capacity}"));
+    };
+    let lowest = next.capacity.saturating_sub(counts.remaining);
+    problem(format!("{lowest} of {} are sold, held or withdrawn", next.capacity))
+        .with_member("capacity", next.capacity)
+        .with_member("lowest_capacity", lowest)
+        .with_member("sold", counts.sold)
+        .with_member("held", counts.held)
+        .with_member("remaining", counts.remaining)
+}
+
+async fn raise(
+    catalogue: &Catalogue,
+    id: &EventId,
+    next: TicketType,
+    capacity: u32,
+) -> Result<TicketType, Failure> {
+    let raised = TicketType { capacity, ceiling: next.ceiling.max(capacity), ..next };
+    update(catalogue, id, &raised).await?;
+    Ok(raised)
+}
+
+/// Makes cuts and ceiling agree with the capacity that a type was given: gives
+/// back what is withdrawn beyond it. An order is given back whole or not at all,
+/// so up to 39 places may have to come from the ceiling instead.
+///
+/// Cuts made for the version that stands now are somebody's who is about to write
+/// the next one: they are left alone.
+pub(crate) async fn balance(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: TicketType,
+) -> Result<TicketType, Failure> {
+    let event = catalogue.event(id).await?;
+    if event.epoch.0 == 0 || ticket_type.kind != TicketKind::GeneralAdmission {
+        return Ok(ticket_type);
+    }
+    let mut ticket_type = ticket_type;
+    for _ in 0..ATTEMPTS {
+        let cuts = cuts_before(catalogue, id, &ticket_type).await?;
+        let target = ticket_type.ceiling.saturating_sub(ticket_type.capacity);
+        let Returns { keep, missing } = plan(&cuts, target);
+        if !keep.is_empty() {
+            let withdrawals = Withdrawals::of(catalogue, &event, &ticket_type);
+            for (cut, orders) in keep {
+                withdrawals.keep(cut, orders).await?;
+            }
+            continue;
+        }
+        let ceiling = ticket_type.ceiling.saturating_add(missing);
+        if missing == 0 || ceiling > TicketType::MAX_CEILING {
+            return Ok(ticket_type);
+        }
+        let version = ticket_type.version.saturating_add(1);
+        let grown = TicketType { ceiling, version, ..ticket_type };
+        match catalogue.store.ticket_type_update(id, &grown).await.or_fail()? {
+            TicketTypeUpdated::Updated => return Ok(grown),
+            TicketTypeUpdated::VersionMismatch(current) => ticket_type = current,
+            TicketTypeUpdated::Missing => return Err(Reason::UnknownTicketType.into()),
+        }
+    }
+    Err(Failure::new(Reason::Unavailable).with_detail("Too many edits at once"))
+}
+
+async fn cuts_before(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: &TicketType,
+) -> Result<Vec<Withdrawal>, Failure> {
+    let mut cuts = catalogue.store.withdrawals_list(id).await.or_fail()?;
+    cuts.retain(|withdrawal| {
+        let is_earlier = Cut::read(&withdrawal.id)
+            .is_some_and(|cut| cut.index == ticket_type.index && cut.version < ticket_type.version);
+        is_earlier
+            && !matches!(withdrawal.state, WithdrawalState::Refused | WithdrawalState::Returned)
+    });
+    Ok(cuts)
+}

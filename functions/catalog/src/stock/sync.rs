@@ -1,0 +1,136 @@
+//! Writing edits after the catalogue: first DynamoDB, then the event is read
+//! again, then Redis under the epoch read.
+//!
+//! Nothing is missed when an inventory is loaded at the same time. A load reads
+//! the catalogue after its epoch was raised and its building began. So either it
+//! reads the edit, or the edit came later, and then whoever made it reads the
+//! raised epoch, finds the building begun, and writes it there.
+
+use contracts::problem::Reason;
+use domain::{Event, EventId, Section, TicketKind, TicketType, mark_block};
+use lambda_kit::http::Failure;
+use redis_store::{SaleControl, TypeControl, Written};
+
+use crate::answer::OrFail;
+use crate::catalogue::Catalogue;
+
+/// So often a new epoch may come between reading and writing.
+const ATTEMPTS: u32 = 3;
+
+/// What is written.
+#[derive(Debug, Clone, Copy)]
+enum Part<'a> {
+    Sale,
+    Type(&'a TicketType),
+    Section(&'a TicketType, &'a Section),
+}
+
+/// Brings the sale in Redis up to date.
+pub(crate) async fn sale(catalogue: &Catalogue, id: &EventId) -> Result<(), Failure> {
+    write(catalogue, id, Part::Sale).await
+}
+
+/// Brings a type in Redis up to date.
+pub(crate) async fn ticket_type(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: &TicketType,
+) -> Result<(), Failure> {
+    write(catalogue, id, Part::Type(ticket_type)).await
+}
+
+/// Brings a section of a type into Redis.
+pub(crate) async fn section(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: &TicketType,
+    section: &Section,
+) -> Result<(), Failure> {
+    write(catalogue, id, Part::Section(ticket_type, section)).await
+}
+
+async fn write(catalogue: &Catalogue, id: &EventId, part: Part<'_>) -> Result<(), Failure> {
+    let mut event = catalogue.event(id).await?;
+    for _ in 0..ATTEMPTS {
+        if event.epoch.0 == 0 {
+            return Ok(());
+        }
+        match write_under(catalogue, &event, part).await? {
+            Written::Applied | Written::Ignored => return Ok(()),
+            // Not built yet, or being built anew: that load reads the edit.
+            Written::StaleEpoch if !event.activated => return Ok(()),
+            Written::StaleEpoch => {}
+        }
+        let again = catalogue.event(id).await?;
+        if again.epoch == event.epoch {
+            break;
+        }
+        event = again;
+    }
+    Err(Failure::new(Reason::Unavailable)
+        .with_detail("It is kept, but the sale does not know it yet; send the same again"))
+}
+
+async fn write_under(
+    catalogue: &Catalogue,
+    event: &Event,
+    part: Part<'_>,
+) -> Result<Written, Failure> {
+    let (inventory, id, epoch) = (&catalogue.inventory, &event.id, event.epoch);
+    match part {
+        Part::Sale => inventory.sale_set(id, epoch, &sale_control(event)).await.or_fail(),
+        Part::Type(ticket_type) => {
+            let control = type_control(catalogue, id, ticket_type).await?;
+            inventory.type_set(id, epoch, &control).await.or_fail()
+        }
+        Part::Section(ticket_type, section) => {
+            let control = type_control(catalogue, id, ticket_type).await?;
+            if inventory.type_set(id, epoch, &control).await.or_fail()? == Written::StaleEpoch {
+                return Ok(Written::StaleEpoch);
+            }
+            let seats: Vec<_> = section.labels().collect();
+            let (kind, first) = (&section.ticket_type, section.first);
+            inventory.seats_add(id, epoch, kind, first, &seats).await.or_fail()
+        }
+    }
+}
+
+/// The sale of an event, as the till needs it.
+pub(super) fn sale_control(event: &Event) -> SaleControl {
+    SaleControl {
+        switch: event.switch,
+        window: event.window,
+        limit_per_customer: event.limit_per_customer,
+        version: event.version,
+    }
+}
+
+/// A type, as the till needs it. The first block of general admission serials is
+/// granted durably before Redis may issue any.
+pub(super) async fn type_control(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: &TicketType,
+) -> Result<TypeControl, Failure> {
+    let mark = match ticket_type.kind {
+        TicketKind::GeneralAdmission => {
+            let first = mark_block(ticket_type.ceiling).min(ticket_type.ceiling);
+            catalogue.store.mark_raise(id, &ticket_type.id, first).await.or_fail()?
+        }
+        TicketKind::ReservedSeating => 0,
+    };
+    Ok(TypeControl {
+        id: ticket_type.id.clone(),
+        index: ticket_type.index,
+        kind: ticket_type.kind,
+        amount: ticket_type.price.amount,
+        version: ticket_type.version,
+        limit_per_customer: ticket_type.limit_per_customer,
+        ceiling: match ticket_type.kind {
+            TicketKind::GeneralAdmission => ticket_type.ceiling,
+            // It grows with the seats.
+            TicketKind::ReservedSeating => 0,
+        },
+        mark,
+    })
+}

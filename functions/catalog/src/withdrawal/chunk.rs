@@ -1,0 +1,305 @@
+//! One order of a withdrawal: reserve, persist, settle, like any other order; and
+//! giving it back.
+
+use std::time::Duration;
+
+use contracts::problem::Reason;
+use domain::{
+    CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
+    OrderState, PersistVerdict, Rejection, SeatLabel, Standing, TicketType, classify_persist,
+    mark_block,
+};
+use dynamo_store::{Ended, PartitionCounts, Persisted, Refused, UnitOwner};
+use jiff::SignedDuration;
+use lambda_kit::clock;
+use lambda_kit::http::Failure;
+use redis_store::{Hold, Mode, Reservation, Reserve};
+
+use crate::answer::OrFail;
+use crate::catalogue::Catalogue;
+use crate::stock::{lost, settle, settle_later};
+
+/// Nothing is begun that could end after its hold has lapsed: this function runs
+/// for ten seconds at most. (Of very short holds, half.)
+const MARGIN: Duration = Duration::from_secs(15);
+/// So many answers that say "again" (lapsed holds to give back, marks to raise)
+/// are followed before the client is asked to come again.
+const ATTEMPTS: u32 = 64;
+/// Between two tries of a transaction that was in another's way.
+const PAUSE: Duration = Duration::from_millis(50);
+const TRIES: u32 = 3;
+
+/// What taking one order came to.
+#[derive(Debug)]
+pub(crate) enum Chunk {
+    /// It owns its units.
+    Taken,
+    /// It can't have them.
+    Short(Shortage),
+    /// Its hold has lapsed, or is about to: this order never has units any more.
+    Spent,
+}
+
+/// Why units can't be had.
+#[derive(Debug)]
+pub(crate) enum Shortage {
+    /// Too few places are free.
+    SoldOut,
+    /// These seats are not.
+    Seats(Vec<SeatLabel>),
+    /// Another request gave the withdrawal back.
+    Undone,
+}
+
+/// Takes orders of one ticket type for the owner of a withdrawal.
+pub(super) struct Taker<'a> {
+    catalogue: &'a Catalogue,
+    event: &'a Event,
+    partitions: PartitionCounts,
+}
+
+impl<'a> Taker<'a> {
+    pub(super) fn new(
+        catalogue: &'a Catalogue,
+        event: &'a Event,
+        ticket_type: &TicketType,
+    ) -> Self {
+        let partitions = PartitionCounts::of(std::slice::from_ref(ticket_type));
+        Self { catalogue, event, partitions }
+    }
+
+    /// Takes an order's units out of sale; again is fine.
+    pub(super) async fn take(
+        &self,
+        order: &OrderId,
+        owner: &CustomerId,
+        line: Line,
+    ) -> Result<Chunk, Failure> {
+        let intent = self.intent(order, owner, line.clone())?;
+        for _ in 0..ATTEMPTS {
+            let reserve = self.reserve(&intent, line.clone())?;
+            match self.catalogue.inventory.reserve(&reserve).await.or_fail()? {
+                Reservation::Held(hold) => return self.persist(intent, hold).await,
+                Reservation::Replayed(hold) => return self.resume(intent, hold).await,
+                Reservation::Again => {}
+                Reservation::GrantNeeded { ticket_type, mark, ceiling } => {
+                    let wanted = mark.saturating_add(mark_block(ceiling)).min(ceiling);
+                    let (store, id) = (&self.catalogue.store, &self.event.id);
+                    let mark = store.mark_raise(id, &ticket_type, wanted).await.or_fail()?;
+                    let (inventory, epoch) = (&self.catalogue.inventory, self.event.epoch);
+                    inventory.mark_raise(id, epoch, &ticket_type, mark).await.or_fail()?;
+                }
+                Reservation::Lapsed | Reservation::Ended => return self.ended(&intent).await,
+                // Sold, if not paid yet: a withdrawal takes nothing from anybody.
+                Reservation::SoldOut { .. } | Reservation::Overdue(_) => {
+                    return Ok(Chunk::Short(Shortage::SoldOut));
+                }
+                Reservation::SeatTaken { seats, .. } => {
+                    return Ok(Chunk::Short(Shortage::Seats(seats)));
+                }
+                Reservation::Unavailable
+                | Reservation::StaleEpoch { .. }
+                | Reservation::Recovering => return Err(lost()),
+                Reservation::TooManyOrders => return Err(Reason::TooManyOrders.into()),
+                // An edit is on its way to Redis.
+                Reservation::UnknownType { .. } | Reservation::UnknownSeat { .. } => {
+                    return Err(Failure::new(Reason::Unavailable)
+                        .with_detail("The sale does not know these units yet"));
+                }
+                unexpected @ (Reservation::Mismatch
+                | Reservation::NotFound
+                | Reservation::NotOpen { .. }
+                | Reservation::Closed
+                | Reservation::Paused
+                | Reservation::SessionEnded
+                | Reservation::OverLimit { .. }
+                | Reservation::WrongKind { .. }) => {
+                    tracing::error!(?unexpected, order = %order, "no answer for a withdrawal");
+                    return Err(Reason::Internal.into());
+                }
+            }
+        }
+        Err(Reason::Unavailable.into())
+    }
+
+    fn intent(&self, order: &OrderId, owner: &CustomerId, line: Line) -> Result<Intent, Failure> {
+        Ok(Intent {
+            order: *order,
+            customer: owner.clone(),
+            event: self.event.id.clone(),
+            fingerprint: Fingerprint::v1(&lines_of(line)?),
+        })
+    }
+
+    fn reserve(&self, intent: &Intent, line: Line) -> Result<Reserve, Failure> {
+        Ok(Reserve {
+            event: self.event.id.clone(),
+            epoch: self.event.epoch,
+            order: intent.order,
+            customer: intent.customer.key(),
+            fingerprint: intent.fingerprint,
+            lines: lines_of(line)?,
+            hold: self.catalogue.hold,
+            mode: Mode::Withdraw,
+            session: None,
+        })
+    }
+
+    /// The hold was there before: the order may be stored already.
+    async fn resume(&self, intent: Intent, hold: Hold) -> Result<Chunk, Failure> {
+        let stored =
+            self.catalogue.orders.order_fetch(&intent.customer, &intent.order).await.or_fail()?;
+        match stored {
+            Some(order) => Ok(self.decided(&order).await),
+            None => self.persist(intent, hold).await,
+        }
+    }
+
+    /// Redis says that the order has ended: perhaps it never was stored.
+    async fn ended(&self, intent: &Intent) -> Result<Chunk, Failure> {
+        let stored =
+            self.catalogue.orders.order_fetch(&intent.customer, &intent.order).await.or_fail()?;
+        match stored {
+            Some(order) => Ok(self.decided(&order).await),
+            None => Ok(Chunk::Spent),
+        }
+    }
+
+    /// What is stored is what counts.
+    async fn decided(&self, order: &Order) -> Chunk {
+        settle_later(self.catalogue, order, self.event.epoch).await;
+        match order.state.standing() {
+            Standing::Live => Chunk::Taken,
+            Standing::Ended => Chunk::Short(Shortage::Undone),
+        }
+    }
+
+    async fn persist(&self, intent: Intent, hold: Hold) -> Result<Chunk, Failure> {
+        let margin = MARGIN.min(self.catalogue.hold / 2);
+        let left = hold.expires_at.duration_since(clock::now());
+        if left < SignedDuration::try_from(margin).unwrap_or_default() {
+            return Ok(Chunk::Spent);
+        }
+        let order = self.order(intent, hold);
+        for _ in 0..TRIES {
+            let persisted = self.catalogue.orders.order_persist(&order, &self.partitions).await;
+            let (reasons, present, unit_owner) = match persisted.or_fail()? {
+                Persisted::New => return Ok(self.decided(&order).await),
+                Persisted::Cancelled { reasons, present, unit_owner } => {
+                    (reasons, present, unit_owner)
+                }
+            };
+            match classify_persist(&reasons) {
+                PersistVerdict::OrderPresent => {
+                    let present = present.ok_or(Reason::Unavailable)?;
+                    return Ok(self.decided(&present).await);
+                }
+                PersistVerdict::UnitPresent(_) => return self.drifted(&order, unit_owner).await,
+                PersistVerdict::Contention => tokio::time::sleep(PAUSE).await,
+                PersistVerdict::Unclear => return Err(Reason::Unavailable.into()),
+                PersistVerdict::Poison => return Err(Reason::Internal.into()),
+            }
+        }
+        Err(Reason::Unavailable.into())
+    }
+
+    /// The order a hold becomes. Nobody pays for it.
+    fn order(&self, intent: Intent, hold: Hold) -> Order {
+        let now = clock::now();
+        let lines = hold.lines.into_iter().map(|line| OrderLine { unit_amount: 0, ..line });
+        Order {
+            id: intent.order,
+            customer: intent.customer,
+            event: intent.event,
+            epoch: self.event.epoch,
+            state: OrderState::Withdrawn,
+            rejection: None,
+            version: 1,
+            fingerprint: intent.fingerprint,
+            lines: lines.collect(),
+            total: Money { amount: 0, currency: self.event.currency },
+            created_at: now,
+            updated_at: now,
+            pay_by: None,
+        }
+    }
+
+    /// Redis took a unit for free that DynamoDB says is owned: it is told of the
+    /// owner, and this order is given up for another attempt.
+    async fn drifted(&self, order: &Order, owner: Option<UnitOwner>) -> Result<Chunk, Failure> {
+        if let Some(owner) = owner {
+            let fetched = self.catalogue.orders.order_fetch(&owner.customer, &owner.order).await;
+            if let Some(owner) = fetched.or_fail()? {
+                settle(self.catalogue, &owner, self.event.epoch).await?;
+            }
+        }
+        self.release(&order.id, &order.customer).await;
+        Ok(Chunk::Spent)
+    }
+
+    /// Gives an order back, or sees to it that it never comes to be; again is fine.
+    pub(super) async fn give_back(
+        &self,
+        order: &OrderId,
+        owner: &CustomerId,
+        line: Line,
+    ) -> Result<(), Failure> {
+        let stored = self.catalogue.orders.order_fetch(owner, order).await.or_fail()?;
+        let mut current = match stored {
+            Some(order) => order,
+            None => match self.refuse(order, owner, line).await? {
+                Some(order) => order,
+                None => return Ok(()),
+            },
+        };
+        while current.state.standing() == Standing::Live {
+            let (to, now) = (OrderState::Cancelled, clock::now());
+            let ended = self.catalogue.orders.order_end(&current, to, now, &self.partitions).await;
+            current = match ended.or_fail()? {
+                Ended::Ended { order, foreign } => {
+                    if !foreign.is_empty() {
+                        tracing::error!(order = %order.id, ?foreign, "owned units it did not own");
+                    }
+                    order
+                }
+                Ended::Lost(order) => order,
+                Ended::Missing => return Ok(()),
+            };
+        }
+        settle_later(self.catalogue, &current, self.event.epoch).await;
+        Ok(())
+    }
+
+    /// Decides against an order that is not stored; with what was stored first.
+    async fn refuse(
+        &self,
+        order: &OrderId,
+        owner: &CustomerId,
+        line: Line,
+    ) -> Result<Option<Order>, Failure> {
+        let intent = self.intent(order, owner, line)?;
+        let (epoch, currency) = (self.event.epoch, self.event.currency);
+        let refusal =
+            Order::refusal(intent, epoch, Rejection::Unprocessable, currency, clock::now());
+        match self.catalogue.orders.order_refuse(&refusal).await.or_fail()? {
+            Refused::Present(order) => Ok(Some(order)),
+            Refused::Stored => {
+                self.release(order, owner).await;
+                Ok(None)
+            }
+        }
+    }
+
+    /// Frees a hold that will not be kept; where that fails, it lapses.
+    async fn release(&self, order: &OrderId, owner: &CustomerId) {
+        let (id, epoch) = (&self.event.id, self.event.epoch);
+        let released = self.catalogue.inventory.release(id, epoch, order, &owner.key()).await;
+        if let Err(error) = released {
+            tracing::warn!(order = %order, %error, "a hold was not given back and will lapse");
+        }
+    }
+}
+
+fn lines_of(line: Line) -> Result<OrderLines, Failure> {
+    OrderLines::new(vec![line]).map_err(Failure::internal)
+}

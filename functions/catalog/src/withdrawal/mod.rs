@@ -1,0 +1,153 @@
+//! Withdrawals: seats or places an operator takes out of sale, and gives back.
+
+mod chunk;
+mod ledger;
+
+pub(crate) use ledger::{Take, Withdrawals};
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use contracts::catalog::{WithdrawalBody, WithdrawalEdit};
+use contracts::problem::{FieldError, Problem, Reason};
+use domain::{Event, EventId, TicketKind, TicketType, WithdrawalId};
+use http::StatusCode;
+use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
+
+use crate::answer::{OrFail, invalid};
+use crate::capacity::CUT_PREFIX;
+use crate::catalogue::Catalogue;
+use crate::stock;
+use crate::ticket_type::counts_of;
+use chunk::Shortage;
+
+/// `PUT /events/{event}/withdrawals/{withdrawal}`
+pub(crate) async fn write(
+    State(catalogue): State<Arc<Catalogue>>,
+    _: Operator,
+    PathId(id): PathId<EventId>,
+    PathId(withdrawal): PathId<WithdrawalId>,
+    JsonBody(edit): JsonBody<WithdrawalEdit>,
+) -> Answer {
+    let line = edit.parse().map_err(invalid)?;
+    check_name(&withdrawal)?;
+    catalogue.event(&id).await?;
+    let ticket_type = known_type(&catalogue, &id, &edit).await?;
+    check_seats(&catalogue, &id, &ticket_type, &edit).await?;
+    let event = stock::loaded(&catalogue, &id).await?;
+    let withdrawals = Withdrawals::of(&catalogue, &event, &ticket_type);
+    match withdrawals.take(&withdrawal, line.clone()).await? {
+        Take::Taken { now } => {
+            let status = if now { StatusCode::CREATED } else { StatusCode::OK };
+            Ok((status, Json(WithdrawalBody::taken(&withdrawal, &line))).into_response())
+        }
+        Take::Other => Err(Failure::new(Reason::Conflict)
+            .with_detail("There is a withdrawal of this id with other units; return it first")),
+        Take::Short(shortage) => Err(short(&catalogue, &event, &edit, shortage).await),
+    }
+}
+
+/// `DELETE /events/{event}/withdrawals/{withdrawal}`
+pub(crate) async fn remove(
+    State(catalogue): State<Arc<Catalogue>>,
+    _: Operator,
+    PathId(id): PathId<EventId>,
+    PathId(withdrawal): PathId<WithdrawalId>,
+) -> Answer {
+    check_name(&withdrawal)?;
+    let event = catalogue.event(&id).await?;
+    let record = catalogue.store.withdrawal_fetch(&id, &withdrawal).await.or_fail()?;
+    let ticket_type = record.as_ref().and_then(|record| record.lines.first());
+    let ticket_type = ticket_type
+        .map(|line| line.ticket_type.clone())
+        .ok_or_else(|| Failure::new(Reason::NotFound).with_detail("There is no such withdrawal"))?;
+    let ticket_type = catalogue.store.ticket_type_fetch(&id, &ticket_type).await.or_fail()?;
+    let ticket_type = ticket_type.ok_or(Reason::UnknownTicketType)?;
+    Withdrawals::of(&catalogue, &event, &ticket_type).give_back(&withdrawal).await?;
+    Ok(StatusCode::NO_CONTENT.into_response())
+}
+
+/// Names of cuts are taken: giving one back would raise a capacity unseen.
+fn check_name(id: &WithdrawalId) -> Result<(), Failure> {
+    if id.as_str().starts_with(CUT_PREFIX) {
+        let detail = format!("must not begin with {CUT_PREFIX}: such are lowered capacities");
+        return Err(FieldError::new("path:withdrawal", detail).into());
+    }
+    Ok(())
+}
+
+async fn known_type(
+    catalogue: &Catalogue,
+    id: &EventId,
+    edit: &WithdrawalEdit,
+) -> Result<TicketType, Failure> {
+    let read = catalogue.store.ticket_type_fetch(id, &edit.ticket_type).await.or_fail()?;
+    let ticket_type = read.ok_or_else(|| {
+        let errors = vec![FieldError::new("/ticket_type", "the event has no such ticket type")];
+        Failure::from(Problem { reason: Reason::UnknownTicketType, detail: None, errors })
+    })?;
+    let detail = match (ticket_type.kind, edit.seats.is_some()) {
+        (TicketKind::GeneralAdmission, true) => "must be left out: places have no numbers",
+        (TicketKind::ReservedSeating, false) => "must be left out: name the seats",
+        (TicketKind::GeneralAdmission, false) | (TicketKind::ReservedSeating, true) => {
+            return Ok(ticket_type);
+        }
+    };
+    Err(FieldError::new(edit.wanted_pointer(), detail).into())
+}
+
+async fn check_seats(
+    catalogue: &Catalogue,
+    id: &EventId,
+    ticket_type: &TicketType,
+    edit: &WithdrawalEdit,
+) -> Result<(), Failure> {
+    let Some(seats) = &edit.seats else { return Ok(()) };
+    let types = std::slice::from_ref(ticket_type);
+    let layout = catalogue.layouts.of(id, types).await.or_fail()?;
+    let known = layout.seats_of(&ticket_type.id);
+    let unknown: Vec<FieldError> = seats
+        .iter()
+        .filter(|seat| !known.contains(*seat))
+        .map(|seat| FieldError::new(edit.seat_pointer(seat), "the ticket type has no such seat"))
+        .collect();
+    if unknown.is_empty() {
+        return Ok(());
+    }
+    Err(Problem { reason: Reason::UnknownSeat, detail: None, errors: unknown }.into())
+}
+
+/// The units can't be had: with the numbers, or the seats.
+async fn short(
+    catalogue: &Catalogue,
+    event: &Event,
+    edit: &WithdrawalEdit,
+    shortage: Shortage,
+) -> Failure {
+    match shortage {
+        Shortage::Undone => Failure::new(Reason::Conflict)
+            .with_detail("It was given back by another request in the meantime"),
+        Shortage::Seats(seats) => {
+            let errors = seats
+                .iter()
+                .map(|seat| FieldError::new(edit.seat_pointer(seat), "is sold, held or withdrawn"));
+            let errors = errors.collect();
+            Failure::from(Problem { reason: Reason::SeatTaken, detail: None, errors })
+                .with_member("seats", seats)
+        }
+        Shortage::SoldOut => {
+            let failure = Failure::new(Reason::SoldOut);
+            match counts_of(catalogue, event, &edit.ticket_type).await {
+                None => failure,
+                Some(counts) => failure
+                    .with_detail(format!("{} can still be had", counts.remaining))
+                    .with_member("remaining", counts.remaining)
+                    .with_member("sold", counts.sold)
+                    .with_member("held", counts.held)
+                    .with_member("withdrawn", counts.withdrawn),
+            }
+        }
+    }
+}
