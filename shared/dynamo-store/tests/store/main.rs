@@ -1,6 +1,8 @@
 //! The stores on real engines: the embedded one, which is verified against AWS,
 //! and whichever else `ONSALE_DYNAMO_ENDPOINT` names.
 
+#![cfg(test)]
+
 mod catalog;
 mod connections;
 mod failures;
