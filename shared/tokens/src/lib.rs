@@ -8,12 +8,14 @@
 
 mod claims;
 mod keys;
+mod refreshed;
 mod ring;
 mod signer;
 
-pub use claims::{Admission, Receipt, Viewer};
+pub use claims::{Admission, Purpose, Receipt, Viewer};
 pub use keys::{InvalidKey, Keys, PublicKey, TokenError};
-pub use ring::{FetchError, KeyRing, VerifyError};
+pub use refreshed::{FetchError, Refreshed};
+pub use ring::{KeyRing, VerifyError};
 pub use signer::{Signer, SigningError, UnusableSecret};
 
 /// The issuer of all tokens here.

@@ -1,27 +1,13 @@
-//! Keys that are fetched when they are needed.
+//! Our public keys, fetched when they are needed.
 
 use std::error::Error;
 use std::future::Future;
-use std::pin::Pin;
-use std::sync::{Arc, PoisonError, RwLock};
 
-use jiff::{SignedDuration, Timestamp};
-use tokio::sync::Mutex;
+use jiff::Timestamp;
 
 use crate::claims::{Admission, Kind, Receipt, Viewer};
 use crate::keys::{Keys, PublicKey, TokenError};
-
-/// Forged tokens with made-up key names must not become a flood of reads.
-const BETWEEN_FETCHES: SignedDuration = SignedDuration::from_secs(10);
-/// After a failed fetch the next one is tried sooner.
-const AFTER_FAILURE: SignedDuration = SignedDuration::from_secs(1);
-
-/// Where keys come from failed, and why.
-pub type FetchError = Arc<dyn Error + Send + Sync>;
-type Fetch = dyn Fn() -> Pin<Box<dyn Future<Output = Result<Vec<PublicKey>, BoxError>> + Send>>
-    + Send
-    + Sync;
-type BoxError = Box<dyn Error + Send + Sync>;
+use crate::refreshed::{FetchError, Refreshed};
 
 /// Why a token was not accepted by a ring.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -36,17 +22,8 @@ pub enum VerifyError {
 
 /// Public keys, kept and fetched again when a token names an unknown one, at
 /// most every ten seconds.
-pub struct KeyRing {
-    fetch: Box<Fetch>,
-    keys: RwLock<Arc<Keys>>,
-    last: Mutex<LastFetch>,
-}
-
-#[derive(Default)]
-struct LastFetch {
-    at: Option<Timestamp>,
-    failure: Option<FetchError>,
-}
+#[derive(Debug)]
+pub struct KeyRing(Refreshed<Keys>);
 
 impl KeyRing {
     /// Keys from there. Nothing is fetched before the first token comes.
@@ -54,13 +31,12 @@ impl KeyRing {
     where
         F: Fn() -> Fut + Send + Sync + 'static,
         Fut: Future<Output = Result<Vec<PublicKey>, E>> + Send + 'static,
-        E: Into<BoxError>,
+        E: Into<Box<dyn Error + Send + Sync>> + Send,
     {
-        let fetch = move || -> Pin<Box<dyn Future<Output = _> + Send>> {
+        Self(Refreshed::new(move || {
             let keys = fetch();
-            Box::pin(async move { keys.await.map_err(Into::into) })
-        };
-        Self { fetch: Box::new(fetch), keys: RwLock::default(), last: Mutex::default() }
+            async move { keys.await.map(Keys::new) }
+        }))
     }
 
     /// Verifies an admission token.
@@ -92,37 +68,11 @@ impl KeyRing {
         now: Timestamp,
         check: impl Fn(&Keys) -> Result<K, TokenError>,
     ) -> Result<K, VerifyError> {
-        match check(&self.known()) {
+        match check(&self.0.known()) {
             Err(TokenError::UnknownKey) => {}
             decided => return decided.map_err(VerifyError::Token),
         }
-        self.refresh(now).await?;
-        check(&self.known()).map_err(VerifyError::Token)
-    }
-
-    fn known(&self) -> Arc<Keys> {
-        Arc::clone(&self.keys.read().unwrap_or_else(PoisonError::into_inner))
-    }
-
-    /// One fetch at a time; whoever waited for it finds it done.
-    async fn refresh(&self, now: Timestamp) -> Result<(), VerifyError> {
-        let mut last = self.last.lock().await;
-        let pause = if last.failure.is_some() { AFTER_FAILURE } else { BETWEEN_FETCHES };
-        let is_recent = last.at.is_some_and(|at| now.duration_since(at) < pause);
-        if !is_recent {
-            let fetched = (self.fetch)().await;
-            // Only now: a fetch that was given up half-way must not keep the
-            // next caller from trying.
-            last.at = Some(now);
-            match fetched {
-                Ok(keys) => {
-                    let keys = Arc::new(Keys::new(keys));
-                    *self.keys.write().unwrap_or_else(PoisonError::into_inner) = keys;
-                    last.failure = None;
-                }
-                Err(error) => last.failure = Some(error.into()),
-            }
-        }
-        last.failure.clone().map_or(Ok(()), |failure| Err(VerifyError::Keys(failure)))
+        self.0.refresh(now).await.map_err(VerifyError::Keys)?;
+        check(&self.0.known()).map_err(VerifyError::Token)
     }
 }

@@ -7,7 +7,9 @@ use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use domain::{CustomerId, EventId, SessionId};
 use jiff::{SignedDuration, Timestamp};
 use serde_json::{Value, json};
-use tokens::{Admission, Keys, PublicKey, Receipt, Signer, TokenError, UnusableSecret, Viewer};
+use tokens::{
+    Admission, Keys, PublicKey, Purpose, Receipt, Signer, TokenError, UnusableSecret, Viewer,
+};
 
 const SECRET: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 const OTHER_SECRET: &str = "another-secret-that-is-just-as-long-as-the-first-one-really-is!!";
@@ -90,6 +92,19 @@ fn a_token_for_one_purpose_is_none_for_another() {
     assert_eq!(keys().receipt(&admission, now()), Err(TokenError::Invalid));
     assert_eq!(keys().admission(&viewer, now()), Err(TokenError::Invalid));
     assert_eq!(keys().admission(&receipt, now()), Err(TokenError::Invalid));
+}
+
+#[test]
+fn a_token_tells_what_it_claims_to_be() {
+    let claimed = |token: &str| Purpose::claimed_by(token);
+    let token = signer().admission(&admission()).unwrap();
+    assert_eq!(claimed(&token), Some(Purpose::Admission));
+    assert_eq!(claimed(&signer().viewer(&viewer()).unwrap()), Some(Purpose::Viewer));
+    assert_eq!(claimed(&signer().receipt(&receipt()).unwrap()), Some(Purpose::Receipt));
+    let foreign = rewritten(&token, 1, |claims| claims["iss"] = json!("https://idp.test"));
+    assert_eq!(claimed(&foreign), None);
+    assert_eq!(claimed("no.token.at all"), None);
+    assert_eq!(claimed(""), None);
 }
 
 #[test]
