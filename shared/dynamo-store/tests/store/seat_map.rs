@@ -83,6 +83,23 @@ async fn sections_put_at_once_never_share_a_unit() {
 }
 
 #[tokio::test]
+async fn a_section_begins_where_its_type_ends() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let stalls = stalls(&catalog).await;
+        let a = section("A", 0, 10);
+        let with_a = grown(&stalls, &a);
+        catalog.section_put(&id, &a, &with_a).await.unwrap();
+        for first in [0, 9, 11] {
+            let b = section("B", first, 10);
+            let put = catalog.section_put(&id, &b, &grown(&with_a, &b)).await.unwrap();
+            assert_eq!(put, SectionPut::VersionMismatch, "{first}");
+        }
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_section_of_no_type_is_not_stored() {
     on_every_engine(async |Stores { catalog, .. }| {
         let id = event_id();
