@@ -240,6 +240,15 @@ impl CustomerId {
     }
 }
 
+impl SessionId {
+    /// The session as Redis keeps it among a customer's orders: as long as an
+    /// order's id.
+    #[must_use]
+    pub fn short(&self) -> [u8; 16] {
+        truncated(sha256_of_fields(&[b"onsale.session.v1", self.as_str().as_bytes()]))
+    }
+}
+
 /// The version of [`Fingerprint`] that new orders get.
 pub const FINGERPRINT_VERSION: u8 = 1;
 

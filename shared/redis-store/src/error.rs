@@ -13,9 +13,12 @@ pub enum RedisStoreError {
         /// The script.
         script: &'static str,
     },
-    /// Written later in this change.
-    #[error("not written yet")]
-    Unwritten,
+    /// A number is larger than Redis keeps it.
+    #[error("{what} is too large")]
+    TooLarge {
+        /// Which one.
+        what: &'static str,
+    },
 }
 
 impl RedisStoreError {
@@ -24,7 +27,7 @@ impl RedisStoreError {
     pub fn is_retryable(&self) -> bool {
         match self {
             Self::Unavailable(_) => true,
-            Self::UnexpectedReply { .. } | Self::Unwritten => false,
+            Self::UnexpectedReply { .. } | Self::TooLarge { .. } => false,
         }
     }
 }

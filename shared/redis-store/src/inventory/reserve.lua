@@ -1,0 +1,278 @@
+-- Holds units for an order: all of them or none. reserve_fast.lua stands in front of this.
+--
+-- KEYS  1 gate  2 customers
+-- ARGV  1 the wish: epoch (7), end of the session's token (6; 0 none), the quantity if this is one
+--         line of general admission (1; else 0), mode (1: B buy, R replay only, W withdraw), customer
+--         (15), order and print (32), hold ms (4), session (16), then for each line its count (1),
+--         with the highest bit set for seats
+--       2 … for each line '/type/', followed by the labels of its seats
+-- Reply (fast) expiry and line as in the customers hash: held; 'S': sold out, line 0
+--       {'held' | 'replayed', expiry, lines} | {'mismatch'} | {'lapsed'} | {'ended'} | {'not_found'}
+--       {'unavailable'} | {'stale_epoch', active} | {'not_open', opens} | {'closed'} | {'paused'}
+--       {'session_ended'} | {'over_limit', type or '', limit} | {'too_many_orders'}
+--       {'again'} | {'overdue', customer, order, …} | {'grant_needed', type, mark, ceiling}
+--       {'recovering'} | {'sold_out', line} | {'seat_taken', line, label, …}
+--       {'unknown_type', line} | {'wrong_kind', line} | {'unknown_seat', line, label, …}
+-- Invariant: an order that lapsed or ended never holds again in this epoch; a refusal takes nothing.
+
+local MOST_ORDERS = 200
+local LAPSED_AT_ONCE, LAPSED_WHEN_SHORT, OVERDUE_AT_ONCE = 16, 500, 50
+
+local wish = ARGV[1]
+local epoch, session_end, _, mode, customer, order_id, print, hold, session =
+  parse('>I7I6Bc1c15c16c16I4c16', wish)
+
+-- What is left of an order that was there before; nil if there is none.
+local function replay()
+  local order = order_of(customer, order_id)
+  if not order then
+    return nil
+  end
+  if order.print ~= print then
+    return { 'mismatch' }
+  end
+  if is_lapsed(order) then
+    customer_lapse(customer)
+  end
+  if order.state == LAPSED then
+    return { 'lapsed' }
+  elseif order.state == ENDED then
+    return { 'ended' }
+  end
+  return { 'replayed', order.expiry, lines_reply(order.lines) }
+end
+
+local function has_ended(session)
+  for _, order in ipairs(book_of(customer)) do
+    if order.state == SESSION and order.order == session then
+      return true
+    end
+  end
+  return now >= session_end
+end
+
+-- Why nothing can be bought now.
+local function not_now()
+  if gate.switch == 3 or now >= gate.closes then
+    return { 'closed' }
+  elseif gate.switch == 0 or now < gate.opens then
+    return { 'not_open', gate.opens }
+  elseif gate.switch == 2 then
+    return { 'paused' }
+  elseif session_end > 0 and has_ended(session) then
+    return { 'session_ended' }
+  end
+end
+
+-- The lines asked for: {{number, pool, count, labels, units}, …}, or why they make no sense.
+local function lines_read()
+  local lines, at = {}, 2
+  for number = 0, #wish - 83 do
+    local count, line = byte(wish, 83 + number), { number = number }
+    local p = pool_named(sub(ARGV[at], 2, -2))
+    line.pool, line.count = p, count % 128
+    at = at + 1
+    if not p then
+      return nil, { 'unknown_type', number }
+    elseif (count >= 128) ~= (p.kind == SEATS) then
+      return nil, { 'wrong_kind', number }
+    elseif p.kind == SEATS then
+      line.labels = { unpack(ARGV, at, at + line.count - 1) }
+      at = at + line.count
+      line.units = seats_find(p, line.labels)
+      local unknown = { 'unknown_seat', number }
+      for i, unit in ipairs(line.units) do
+        line.units[i] = tonumber(unit)
+        if not unit then
+          insert(unknown, line.labels[i])
+        end
+      end
+      if #unknown > 2 then
+        return nil, unknown
+      end
+    end
+    insert(lines, line)
+  end
+  return lines
+end
+
+local function over_limit(lines)
+  local all, of_type, orders = 0, {}, 0
+  for _, order in ipairs(book_of(customer)) do
+    orders = orders + (order.state == SESSION and 0 or 1)
+    for _, line in ipairs(order.lines) do
+      all = all + #line.units
+      of_type[line.index] = (of_type[line.index] or 0) + #line.units
+    end
+  end
+  if orders >= MOST_ORDERS then
+    return { 'too_many_orders' }
+  end
+  for _, line in ipairs(lines) do
+    local p = line.pool
+    all = all + line.count
+    if p.limit > 0 and (of_type[p.index] or 0) + line.count > p.limit then
+      return { 'over_limit', p.name, p.limit }
+    end
+  end
+  if gate.limit > 0 and all > gate.limit then
+    return { 'over_limit', '', gate.limit }
+  end
+end
+
+local function is_overdue(order)
+  return order.state == LIVE and order.expiry > 0 and order.expiry <= now
+end
+
+local function overdue_note(overdue, owner, order)
+  if not overdue[order.order] then
+    overdue[order.order] = true
+    insert(overdue, owner)
+    insert(overdue, order.order)
+  end
+end
+
+-- Which seats of a line others have. A seat's own lapsed hold is given back right here.
+local function seats_taken(line, overdue)
+  local taken, p = {}, line.pool
+  for i, unit in ipairs(line.units) do
+    local state, owner = unit_read(p, unit)
+    if state == WITHHELD then
+      line.withheld = true
+    elseif state ~= FREE then
+      local order = order_with(p, unit, owner)
+      if order and is_lapsed(order) then
+        order_end(owner, order, LAPSED, order.expiry)
+        state = FREE
+      elseif order and is_overdue(order) then
+        overdue_note(overdue, owner, order)
+      end
+    end
+    if state ~= FREE then
+      insert(taken, line.labels[i])
+    end
+  end
+  return taken
+end
+
+-- Unpaid orders that keep places of a type although their time to pay is over.
+local function places_overdue(p, overdue)
+  for _, owner in ipairs(call('ZRANGEBYSCORE', base .. 'dues', 0, now, 'LIMIT', 0, OVERDUE_AT_ONCE)) do
+    for _, order in ipairs(book_of(owner)) do
+      for _, line in ipairs(is_overdue(order) and order.lines or {}) do
+        if line.index == p.index then
+          overdue_note(overdue, owner, order)
+        end
+      end
+    end
+  end
+end
+
+-- The reply where a line can't be had; nil if all can.
+local function shortage(lines)
+  local overdue, first, withheld = { 'overdue' }, nil, false
+  for _, line in ipairs(lines) do
+    local p, short = line.pool, nil
+    if p.kind == SEATS then
+      local taken = seats_taken(line, overdue)
+      short = #taken > 0 and { 'seat_taken', line.number, unpack(taken) } or nil
+      withheld = withheld or line.withheld
+    elseif p.free < line.count then
+      lapse(LAPSED_WHEN_SHORT)
+      if p.free < line.count then
+        if gate.due <= now then
+          return { 'again' }
+        end
+        places_overdue(p, overdue)
+        short = { 'sold_out', line.number }
+        withheld = withheld or p.withheld > 0
+      end
+    end
+    first = first or short
+  end
+  if not first then
+    return nil
+  end
+  return (#overdue > 1 and overdue) or (withheld and { 'recovering' }) or first
+end
+
+local function fresh(p, count)
+  return max(0, min(count, p.mark - p.next))
+end
+
+local function grant_needed(lines)
+  for _, line in ipairs(lines) do
+    local p = line.pool
+    if p.kind == GENERAL and fresh(p, line.count) + p.returned < line.count then
+      return { 'grant_needed', p.name, p.mark, p.ceiling }
+    end
+  end
+end
+
+-- Serials never issued come before those that came back: the latter may still be some order's in
+-- DynamoDB whose settling is on its way.
+local function serials_pick(p, count)
+  local units = {}
+  for i = 1, fresh(p, count) do
+    units[i] = p.next + i - 1
+  end
+  if #units < count then
+    local back = call('SRANDMEMBER', base .. 'returned/' .. p.name, count - #units)
+    for _, serial in ipairs(back) do
+      insert(units, tonumber(serial))
+    end
+  end
+  return units
+end
+
+local function take(lines)
+  local order = { order = order_id, print = print, expiry = now + hold, state = HELD, version = 0,
+    lines = {} }
+  for _, line in ipairs(lines) do
+    local p = line.pool
+    local units = line.units or serials_pick(p, line.count)
+    for _, unit in ipairs(units) do
+      unit_write(p, unit, FREE, HELD, customer)
+    end
+    insert(order.lines, { index = p.index, amount = p.amount, version = p.version, units = units })
+  end
+  local book = book_of(customer)
+  insert(book, order)
+  book.dirty = true
+  hold_enqueue(customer, order.expiry)
+  return { 'held', order.expiry, lines_reply(order.lines) }
+end
+
+-- Orders that were unpaid may have been paid or ended since.
+local function unpaid_refresh()
+  if gate.unpaid <= now then
+    local first = call('ZRANGE', base .. 'dues', 0, 0, 'WITHSCORES')
+    gate.unpaid, gate.dirty = tonumber(first[2]) or NEVER, true
+  end
+end
+
+local function reserve()
+  local refusal = refused(epoch) or replay()
+  if refusal then
+    return refusal
+  elseif mode == 'R' then
+    return { 'not_found' }
+  end
+  refusal = mode == 'B' and not_now()
+  if refusal then
+    return refusal
+  end
+  local lines, nonsense = lines_read()
+  if nonsense then
+    return nonsense
+  end
+  lapse(LAPSED_AT_ONCE)
+  customer_lapse(customer)
+  unpaid_refresh()
+  refusal = (mode == 'B' and over_limit(lines)) or shortage(lines) or grant_needed(lines)
+  return refusal or take(lines)
+end
+
+local reply = reserve()
+commit()
+return reply
