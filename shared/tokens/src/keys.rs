@@ -61,6 +61,13 @@ impl PublicKey {
         Self::from_jwk(serde_json::from_str(jwk).map_err(|_| InvalidKey)?)
     }
 
+    /// Reads keys as they were stored. One that can't be read is left out: the
+    /// others still verify.
+    #[must_use]
+    pub fn parse_all<T: AsRef<str>>(jwks: impl IntoIterator<Item = T>) -> Vec<Self> {
+        jwks.into_iter().filter_map(|jwk| Self::parse(jwk.as_ref()).ok()).collect()
+    }
+
     fn from_coordinates(x: &str, y: &str) -> Self {
         // RFC 7638: the required members, in this order, without spaces.
         let canonical = format!(r#"{{"crv":"P-256","kty":"EC","x":"{x}","y":"{y}"}}"#);

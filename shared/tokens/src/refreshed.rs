@@ -15,6 +15,9 @@ const BETWEEN_FETCHES: SignedDuration = SignedDuration::from_secs(10);
 /// After a failed fetch the next one is tried sooner.
 const AFTER_FAILURE: SignedDuration = SignedDuration::from_secs(1);
 
+/// What was withdrawn where it came from is trusted no longer than this.
+const LIFE: SignedDuration = SignedDuration::from_hours(1);
+
 /// Fetching failed, and why.
 pub type FetchError = Arc<dyn Error + Send + Sync>;
 type BoxError = Box<dyn Error + Send + Sync>;
@@ -23,8 +26,14 @@ type Fetch<T> = dyn Fn() -> Pin<Box<dyn Future<Output = Result<T, BoxError>> + S
 /// The value, what it was last, and when it was fetched.
 pub struct Refreshed<T> {
     fetch: Box<Fetch<T>>,
-    value: RwLock<Arc<T>>,
+    value: RwLock<Fetched<T>>,
     last: Mutex<LastFetch>,
+}
+
+struct Fetched<T> {
+    value: Arc<T>,
+    /// None: the default one.
+    at: Option<Timestamp>,
 }
 
 #[derive(Default)]
@@ -45,12 +54,24 @@ impl<T: Default> Refreshed<T> {
             let value = fetch();
             Box::pin(async move { value.await.map_err(Into::into) })
         };
-        Self { fetch: Box::new(fetch), value: RwLock::default(), last: Mutex::default() }
+        let value = RwLock::new(Fetched { value: Arc::default(), at: None });
+        Self { fetch: Box::new(fetch), value, last: Mutex::default() }
+    }
+
+    /// The value as it was fetched last, fetched again where that is long ago.
+    /// Where it can't be, the old one still serves.
+    pub async fn current(&self, now: Timestamp) -> Arc<T> {
+        let (value, at) = {
+            let fetched = self.value.read().unwrap_or_else(PoisonError::into_inner);
+            (Arc::clone(&fetched.value), fetched.at)
+        };
+        let is_old = at.is_some_and(|at| now.duration_since(at) >= LIFE);
+        if is_old && self.refresh(now).await.is_ok() { self.known() } else { value }
     }
 
     /// The value as it was fetched last.
     pub fn known(&self) -> Arc<T> {
-        Arc::clone(&self.value.read().unwrap_or_else(PoisonError::into_inner))
+        Arc::clone(&self.value.read().unwrap_or_else(PoisonError::into_inner).value)
     }
 
     /// Fetches the value, unless that was done just now. One fetch at a time;
@@ -67,14 +88,14 @@ impl<T: Default> Refreshed<T> {
             // Only now: a fetch that was given up half-way must not keep the
             // next caller from trying.
             last.at = Some(now);
-            last.failure = self.keep(fetched).err();
+            last.failure = self.keep(fetched, now).err();
         }
         last.failure.clone().map_or(Ok(()), Err)
     }
 
-    fn keep(&self, fetched: Result<T, BoxError>) -> Result<(), FetchError> {
-        let value = Arc::new(fetched.map_err(FetchError::from)?);
-        *self.value.write().unwrap_or_else(PoisonError::into_inner) = value;
+    fn keep(&self, fetched: Result<T, BoxError>, now: Timestamp) -> Result<(), FetchError> {
+        let fetched = Fetched { value: Arc::new(fetched?), at: Some(now) };
+        *self.value.write().unwrap_or_else(PoisonError::into_inner) = fetched;
         Ok(())
     }
 }

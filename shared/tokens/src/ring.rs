@@ -68,7 +68,7 @@ impl KeyRing {
         now: Timestamp,
         check: impl Fn(&Keys) -> Result<K, TokenError>,
     ) -> Result<K, VerifyError> {
-        match check(&self.0.known()) {
+        match check(&*self.0.current(now).await) {
             Err(TokenError::UnknownKey) => {}
             decided => return decided.map_err(VerifyError::Token),
         }

@@ -103,6 +103,16 @@ async fn known_keys_outlive_a_store_that_is_down() {
 }
 
 #[tokio::test]
+async fn a_key_that_was_withdrawn_is_trusted_an_hour_at_most() {
+    let (one, two) = (signer("one"), signer("two"));
+    let (ring, _) = ring(vec![Ok(vec![public(&one)]), Err(()), Ok(vec![public(&two)])]);
+    assert!(ring.viewer(&token(&one), after(0)).await.is_ok());
+    assert!(ring.viewer(&token(&one), after(3_599)).await.is_ok());
+    assert!(ring.viewer(&token(&one), after(3_600)).await.is_ok(), "the store is down");
+    assert!(is_unknown(&ring.viewer(&token(&one), after(3_601)).await));
+}
+
+#[tokio::test]
 async fn a_fetch_that_was_given_up_does_not_keep_the_next_from_trying() {
     let one = signer("one");
     let keys = vec![public(&one)];
