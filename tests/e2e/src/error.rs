@@ -52,6 +52,12 @@ pub enum ClientError {
     /// A WebSocket was closed by the other side.
     #[error("the WebSocket was closed")]
     Closed,
+    /// A journey that waits for a hold to lapse, on a stack where that takes long.
+    #[error("holds live {seconds} s here; bring a stack up with ONSALE_HOLD_SECONDS=30")]
+    HoldsTooLong {
+        /// How long they live.
+        seconds: u32,
+    },
     /// Something did not come true in time.
     #[error("not within {within:?}: {what}; last seen: {last}")]
     TimedOut {

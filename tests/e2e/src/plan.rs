@@ -170,7 +170,7 @@ impl Plan {
         for (section, body) in &self.sections {
             sale.create(&format!("/seat-map/sections/{section}"), body).await?;
         }
-        sale.configure_queue(&self.queue).await?;
+        sale.create("/queue/settings", &json!(self.queue)).await?;
         if self.opens {
             sale.switch("open").await?;
         }

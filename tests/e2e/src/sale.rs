@@ -4,7 +4,7 @@ use contracts::catalog::{TicketTypeBody, TicketTypesBody};
 use contracts::orders::OrderBody;
 use contracts::queue::{AdmissionBody, PlaceBody, QueueStatusBody, ViewerBody};
 use contracts::seats::SeatsBody;
-use domain::{EventId, OrderId, QueueSettings, SectionId};
+use domain::{EventId, OrderId, SectionId};
 use serde_json::{Value, json};
 
 use crate::error::ClientError;
@@ -63,16 +63,6 @@ impl Sale {
         let put = self.api().put(&self.path("/sale")).by(&self.operator);
         let put = put.header("idempotency-key", &new_word()).json(&json!({"state": state}));
         put.send().await?.success()?;
-        Ok(())
-    }
-
-    /// Says how the waiting room works.
-    ///
-    /// # Errors
-    /// When it is refused.
-    pub async fn configure_queue(&self, settings: &QueueSettings) -> Result<(), ClientError> {
-        let put = self.api().put(&self.path("/queue/settings")).by(&self.operator);
-        put.json(settings).send().await?.success()?;
         Ok(())
     }
 
@@ -198,6 +188,39 @@ impl Sale {
         let types: TicketTypesBody = answer.json()?;
         let found = types.ticket_types.into_iter().find(|one| one.id.as_str() == ticket_type);
         found.ok_or_else(|| answer.unexpected())
+    }
+
+    /// Replaces what is there in this version.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn edit(
+        &self,
+        rest: &str,
+        version: u64,
+        body: &Value,
+    ) -> Result<Answer, ClientError> {
+        let put = self.api().put(&self.path(rest)).by(&self.operator);
+        put.header("if-match", &format!("\"v{version}\"")).json(body).send().await
+    }
+
+    /// Takes units out of sale.
+    ///
+    /// # Errors
+    /// When no answer comes.
+    pub async fn withdraw(&self, withdrawal: &str, body: &Value) -> Result<Answer, ClientError> {
+        let put = self.api().put(&self.path(&format!("/withdrawals/{withdrawal}")));
+        put.by(&self.operator).json(body).send().await
+    }
+
+    /// Brings withdrawn units back.
+    ///
+    /// # Errors
+    /// When it is refused.
+    pub async fn give_back(&self, withdrawal: &str) -> Result<(), ClientError> {
+        let delete = self.api().delete(&self.path(&format!("/withdrawals/{withdrawal}")));
+        delete.by(&self.operator).send().await?.expect(204)?;
+        Ok(())
     }
 
     /// How many tickets of a type can be had.

@@ -1,6 +1,5 @@
 //! Waiting for a state, never for a time.
 
-use std::future::Future;
 use std::time::{Duration, Instant};
 
 use crate::error::ClientError;
@@ -34,15 +33,11 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(500);
 ///
 /// # Errors
 /// When it has not come true within that time, or a look failed.
-pub async fn eventually<T, F, L>(
+pub async fn eventually<T>(
     what: &str,
     within: Duration,
-    mut look: L,
-) -> Result<T, ClientError>
-where
-    F: Future<Output = Result<Seen<T>, ClientError>>,
-    L: FnMut() -> F,
-{
+    mut look: impl AsyncFnMut() -> Result<Seen<T>, ClientError>,
+) -> Result<T, ClientError> {
     let begun = Instant::now();
     let mut pause = FIRST_PAUSE;
     loop {

@@ -1,5 +1,9 @@
 //! A running stack, as people meet it.
 
+use std::time::Duration;
+
+use serde_json::Value;
+
 use crate::error::ClientError;
 use crate::http::HttpApi;
 use crate::identity::Identity;
@@ -20,6 +24,9 @@ pub struct World {
 /// More requests at once than any journey sends at one instant on purpose.
 const AT_ONCE: usize = 64;
 
+/// The longest hold, in seconds, that a journey waits for.
+const LONGEST_WAIT: u32 = 60;
+
 impl World {
     /// The running stack.
     ///
@@ -38,6 +45,27 @@ impl World {
         let api = HttpApi::new(&stack.http_url, at_once)?;
         let identity = Identity::new(&stack)?;
         Ok(Self { stack, api, identity })
+    }
+
+    /// How long this stack's holds live, for journeys that wait for one to lapse.
+    ///
+    /// # Errors
+    /// When it is longer than anybody wants to wait.
+    pub fn short_hold(&self) -> Result<Duration, ClientError> {
+        match self.stack.hold_seconds {
+            seconds @ 0..=LONGEST_WAIT => Ok(Duration::from_secs(seconds.into())),
+            seconds => Err(ClientError::HoldsTooLong { seconds }),
+        }
+    }
+
+    /// Asks the queue service, for journeys that meddle with messages.
+    ///
+    /// # Errors
+    /// When it refuses.
+    pub async fn sqs(&self, action: &str, body: &Value) -> Result<Value, ClientError> {
+        let service = HttpApi::new(&self.stack.endpoint, 1)?;
+        let post = service.post("/").header("x-amz-target", &format!("AmazonSQS.{action}"));
+        post.body("application/x-amz-json-1.0", body.to_string()).read().await
     }
 
     /// Opens a WebSocket with any token.

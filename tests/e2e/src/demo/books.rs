@@ -34,6 +34,8 @@ pub enum BooksError {
 #[derive(Debug)]
 struct Findings {
     ticket_type: String,
+    /// What the operator wants sold: the ceiling less what is withdrawn.
+    capacity: u32,
     ceiling: u32,
     /// Every unit in Redis, by its index.
     states: Vec<UnitState>,
@@ -81,6 +83,7 @@ pub async fn keep(hall: &Hall) -> Result<Vec<TypeBooks>, BooksError> {
         let owning = orders.orders_fetch(&owners).await?;
         let findings = Findings {
             ticket_type: ticket_type.id.to_string(),
+            capacity: ticket_type.capacity,
             ceiling: ticket_type.ceiling,
             states: states(&inventory, hall, epoch, ticket_type).await?,
             items: items(hall, ticket_type, &units, &owning),
@@ -145,12 +148,10 @@ fn emulator(stack: &Stack) -> SdkConfig {
 
 impl Findings {
     fn sum_up(&self) -> TypeBooks {
-        let redis = self.redis();
-        let withdrawn = count(&self.states, UnitState::Withdrawn);
         TypeBooks {
             ticket_type: self.ticket_type.clone(),
-            capacity: self.ceiling.saturating_sub(withdrawn),
-            redis,
+            capacity: self.capacity,
+            redis: self.redis(),
             dynamodb: self.dynamodb(),
             disputed: self.disputed(),
         }
@@ -219,6 +220,7 @@ mod tests {
     fn clean() -> Findings {
         Findings {
             ticket_type: "floor".to_owned(),
+            capacity: 4,
             ceiling: 5,
             states: vec![Sold, Sold, Held, Free, Withdrawn],
             items: vec![item(1, Owner::Order), item(0, Owner::Order), item(4, Owner::Withdrawal)],
@@ -247,9 +249,9 @@ mod tests {
     #[test]
     fn a_unit_that_is_missing_or_too_much_unbalances_redis() {
         let mut findings = clean();
-        findings.states.pop();
+        findings.states.remove(3);
         assert!(!findings.sum_up().redis.balance(4));
-        findings.states.extend([Withdrawn, Free]);
+        findings.states.extend([Free, Withdrawn]);
         assert!(!findings.sum_up().redis.balance(4));
     }
 
