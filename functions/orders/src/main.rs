@@ -1,1 +1,24 @@
-fn main() {}
+//! Wires the function and runs it.
+
+use std::sync::Arc;
+
+use dynamo_store::{CatalogStore, EventCache, OrderStore};
+use lambda_kit::config::Variables;
+use lambda_kit::{StartError, aws, http, start};
+use orders::config::Config;
+use orders::handler::router;
+use orders::reading::Reader;
+use redis_store::{Inventory, Redis};
+
+#[tokio::main(flavor = "current_thread")]
+async fn main() -> Result<(), StartError> {
+    start::init();
+    let config = Config::read(Variables::read())?;
+    let dynamo = dynamo_store::client(&aws::sdk_config().await);
+    let reader = Reader {
+        orders: OrderStore::new(dynamo.clone(), config.orders_table, ""),
+        inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
+        events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table)),
+    };
+    http::serve(router(Arc::new(reader))).await
+}

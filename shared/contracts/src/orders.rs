@@ -179,8 +179,9 @@ pub struct OrderBody {
     pub lines: Vec<OrderLineBody>,
     /// The sum.
     pub total: Money,
-    /// When the units were held, or the order refused.
-    pub created_at: Timestamp,
+    /// When its units were held, or it was refused; not said while it is queued.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub created_at: Option<Timestamp>,
     /// Queued: when the hold lapses. Pending: by when it must be paid.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
@@ -220,8 +221,6 @@ pub struct QueuedOrder {
     pub lines: Vec<OrderLine>,
     /// The sum.
     pub total: Money,
-    /// When it was held.
-    pub held_at: Timestamp,
     /// When it lapses.
     pub expires_at: Timestamp,
 }
@@ -235,7 +234,7 @@ impl From<QueuedOrder> for OrderBody {
             reason: None,
             lines: line_bodies(queued.lines, queued.total),
             total: queued.total,
-            created_at: queued.held_at,
+            created_at: None,
             expires_at: Some(queued.expires_at),
             version: 0,
         }
@@ -252,7 +251,7 @@ impl From<Order> for OrderBody {
             reason: order.rejection.map(|rejection| rejection.reason().to_owned()),
             lines: line_bodies(order.lines, order.total),
             total: order.total,
-            created_at: order.created_at,
+            created_at: Some(order.created_at),
             expires_at,
             version: order.version,
         }
@@ -374,7 +373,6 @@ mod tests {
                 units: vec![UnitId::Serial(3), UnitId::Serial(4)],
             }],
             total: Money { amount: 17_600, currency },
-            held_at: Timestamp::UNIX_EPOCH,
             expires_at: Timestamp::UNIX_EPOCH,
         };
         let body = OrderBody::from(queued);
