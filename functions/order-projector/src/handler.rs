@@ -1,0 +1,168 @@
+//! A batch of either kind of event.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
+use contracts::messages::{LiveUpdate, SettleRetry};
+use domain::{Order, OrderId};
+use dynamo_store::order_of_image;
+use futures::{StreamExt, stream};
+use lambda_kit::Causes;
+use lambda_kit::batch::{self, Deadline, Message, Retry};
+use queues::{LiveQueue, SendError, SettleQueue, Visibility};
+
+use crate::nudges::{nudges, tick};
+use crate::settling::{Settlement, Settler};
+use crate::trigger::{Change, Trigger};
+
+/// So many orders are settled at once.
+const CONCURRENCY: usize = 16;
+/// One order may keep its shard waiting for so long; then it is a retry.
+const PATIENCE: Duration = Duration::from_secs(3);
+/// After so long a retry is first looked at.
+const FIRST_RETRY_SECONDS: u32 = 2;
+const LONGEST_RETRY_SECONDS: u32 = 300;
+
+/// What one retry takes at most; none is begun with less time left.
+pub const ONE_RETRY: Duration = Duration::from_secs(5);
+
+/// All that orders are projected with.
+#[derive(Debug)]
+pub struct Projector {
+    /// Makes Redis agree.
+    pub settler: Settler,
+    /// For what can't be settled now.
+    pub retries: SettleQueue,
+    /// Of the retries under way.
+    pub visibility: Visibility,
+    /// Watchers and owners.
+    pub live: LiveQueue,
+}
+
+/// The last that a batch says of an order.
+struct Latest {
+    order: Order,
+    sequence: String,
+}
+
+impl Projector {
+    /// Works off an event. Both kinds are answered by the same shape: what is
+    /// named comes again. (Of a shard, everything from the first one named.)
+    pub async fn handle(&self, trigger: Trigger, deadline: Deadline) -> SqsBatchResponse {
+        match trigger {
+            Trigger::Stream(changes) => self.changes(changes).await,
+            Trigger::Retries(event) => self.retries(event, deadline).await,
+        }
+    }
+
+    async fn changes(&self, changes: Vec<Change>) -> SqsBatchResponse {
+        let latest = latest(changes);
+        let stuck: Vec<Option<&str>> = stream::iter(&latest)
+            .map(|latest| async move {
+                let projected = self.project(&latest.order).await;
+                projected.is_err().then_some(latest.sequence.as_str())
+            })
+            .buffer_unordered(CONCURRENCY)
+            .collect()
+            .await;
+        self.nudge(&nudges(latest.iter().map(|latest| &latest.order))).await;
+        let mut response = SqsBatchResponse::default();
+        for sequence in stuck.into_iter().flatten() {
+            response.add_failure(sequence);
+        }
+        response
+    }
+
+    /// Settles an order, or lets it be settled later.
+    async fn project(&self, order: &Order) -> Result<(), SendError> {
+        match tokio::time::timeout(PATIENCE, self.settler.settle(order.clone())).await {
+            Ok(Ok(Settlement::Done)) => return Ok(()),
+            Ok(Ok(Settlement::Later(why))) => {
+                tracing::warn!(order = %order.id, ?why, "to be settled later");
+            }
+            Ok(Err(error)) => {
+                tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
+            }
+            Err(_) => tracing::warn!(order = %order.id, "took too long; to be settled later"),
+        }
+        let retry = SettleRetry {
+            order: order.id,
+            customer: order.customer.clone(),
+            event: order.event.clone(),
+        };
+        self.retries.send(&retry, FIRST_RETRY_SECONDS).await.inspect_err(|error| {
+            tracing::error!(order = %order.id, error = %Causes(error), "the shard has to wait");
+        })
+    }
+
+    async fn retries(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
+        let key = |retry: &SettleRetry| retry.order;
+        batch::each_distinct(event, key, CONCURRENCY, deadline, |message| self.retry(message)).await
+    }
+
+    async fn retry(&self, message: Message<SettleRetry>) -> Result<(), Retry> {
+        let SettleRetry { order, customer, event } = &message.body;
+        match self.settler.settle_stored(&customer.key(), order).await {
+            Ok(Settlement::Done) => {
+                self.nudge(&[tick(event)]).await;
+                return Ok(());
+            }
+            Ok(Settlement::Later(why)) => tracing::warn!(%order, ?why, "a retry comes back"),
+            Err(error) => {
+                tracing::warn!(%order, error = %Causes(&error), "a retry comes back");
+            }
+        }
+        let seconds = return_seconds(message.receive_count);
+        if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {
+            tracing::warn!(%order, error = %Causes(&error), "it comes back when the queue says");
+        }
+        Err(Retry)
+    }
+
+    /// Not worth a repetition: the next change nudges again.
+    async fn nudge(&self, updates: &[LiveUpdate]) {
+        if let Err(error) = self.live.send_all(updates).await {
+            tracing::warn!(error = %Causes(&error), "watchers are not nudged");
+        }
+    }
+}
+
+/// The last state of each order in the batch; an earlier one says nothing more.
+fn latest(changes: Vec<Change>) -> Vec<Latest> {
+    let mut latest: HashMap<OrderId, Latest> = HashMap::new();
+    for Change { sequence, image } in changes {
+        let Some(image) = image else { continue };
+        match order_of_image(image) {
+            Ok(order) => {
+                let known = latest.get(&order.id);
+                if known.is_none_or(|known| known.order.version <= order.version) {
+                    latest.insert(order.id, Latest { order, sequence });
+                }
+            }
+            // It would be as unreadable at each repetition, and hold up its shard.
+            Err(error) => tracing::error!(
+                sequence,
+                metric = "unreadable_order",
+                error = %Causes(&error),
+                "a record of the stream is no order"
+            ),
+        }
+    }
+    latest.into_values().collect()
+}
+
+/// After how many seconds a retry comes back: 2, 4, 8, … up to five minutes.
+fn return_seconds(receive_count: u32) -> u32 {
+    2_u32.saturating_pow(receive_count).clamp(FIRST_RETRY_SECONDS, LONGEST_RETRY_SECONDS)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retries_come_back_ever_later() {
+        assert_eq!([0, 1, 2, 8, 9, u32::MAX].map(return_seconds), [2, 2, 4, 256, 300, 300]);
+    }
+}
