@@ -107,7 +107,6 @@ impl Till {
         event: &Event,
         hold: Hold,
     ) -> Result<Outcome, Failure> {
-        let held_at = self.held_at(&hold);
         let Intent { order, customer, event: event_id, fingerprint } = request.intent.clone();
         let message = OrderIntent {
             order,
@@ -115,9 +114,9 @@ impl Till {
             event: event_id,
             epoch: event.epoch,
             fingerprint,
+            held_at: self.held_at(&hold),
             lines: hold.lines,
             currency: event.currency,
-            held_at,
             expires_at: hold.expires_at,
         };
         self.intents.send(&message).await.map_err(Failure::outcome_unknown)?;
@@ -126,7 +125,6 @@ impl Till {
             event: message.event,
             total: Money { amount: Order::sum(&message.lines), currency: event.currency },
             lines: message.lines,
-            held_at,
             expires_at: message.expires_at,
         }))
     }
