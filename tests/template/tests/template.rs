@@ -4,11 +4,38 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use template_test::rules::{queues, routes, variables};
+use template_test::code::Code;
+use template_test::rules::{permissions, queues, routes, variables};
 use template_test::template::Template;
 
 /// A rule that looks at the template alone.
 type Rule = fn(&Template) -> Vec<String>;
+
+/// All functions, with the variables they read.
+const FUNCTIONS: [(&str, &[&str]); 9] = [
+    ("catalog", catalog::config::VARIABLES),
+    ("live-authorizer", live_authorizer::config::VARIABLES),
+    ("live-broadcast", live_broadcast::config::VARIABLES),
+    ("live-connection", live_connection::config::VARIABLES),
+    ("order-persistence", order_persistence::config::VARIABLES),
+    ("order-projector", order_projector::config::VARIABLES),
+    ("orders", orders::config::VARIABLES),
+    ("queue-admission", queue_admission::config::VARIABLES),
+    ("reservation", reservation::config::VARIABLES),
+];
+
+fn code() -> Vec<Code> {
+    let read = |(name, variables): &(&str, _)| Code::read(&root(), name, variables).unwrap();
+    FUNCTIONS.iter().map(read).collect()
+}
+
+fn variable_faults(template: &Template) -> Vec<String> {
+    variables::variables(template, &code())
+}
+
+fn permission_faults(template: &Template) -> Vec<String> {
+    permissions::permissions(template, &code())
+}
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -127,4 +154,110 @@ fn functions_in_the_vpc_reach_aws_over_ipv6() {
     let line =
         "          AWS_USE_DUALSTACK_ENDPOINT: !If [OnAws, \"true\", !Ref \"AWS::NoValue\"]\n";
     assert_broken(variables::dual_stack, line, "", "CatalogFunction is in the VPC or has");
+}
+
+#[test]
+fn a_function_gets_the_variables_it_reads() {
+    let given = "          SIGNING_SECRET_ARN: !Ref SigningSecret\n";
+    assert_broken(variable_faults, given, "", "QueueAdmissionFunction lacks SIGNING_SECRET_ARN");
+    let common = "        RUST_LOG: !Ref LogLevel\n";
+    assert_broken(variable_faults, common, "", "LiveAuthorizerFunction lacks RUST_LOG");
+}
+
+#[test]
+fn a_function_gets_no_variable_that_it_does_not_read() {
+    let variable = "          SIGNING_SECRET_ARN: !Ref SigningSecret\n";
+    let more = format!("{variable}          ORDERS_TABLE: !Ref OrdersTable\n");
+    assert_broken(variable_faults, variable, &more, "queue-admission doesn't read ORDERS_TABLE");
+}
+
+#[test]
+fn every_crate_is_a_function_and_every_function_a_crate() {
+    let fault = "TicketsFunction has no crate tickets";
+    assert_broken(variable_faults, "  OrdersFunction:\n", "  TicketsFunction:\n", fault);
+    let fault = "orders is not in the template";
+    assert_broken(variable_faults, "  OrdersFunction:\n", "  TicketsFunction:\n", fault);
+    let folders = fs::read_dir(root().join("functions")).unwrap();
+    assert_eq!(folders.count(), FUNCTIONS.len());
+}
+
+/// The template with one function's part of it changed.
+#[track_caller]
+fn assert_function_broken(function: &str, from: &str, to: &str, fault: &str) {
+    assert_eq!(permission_faults(&template(&text())), Vec::<String>::new());
+    let text = text();
+    let start = text.find(&format!("\n  {function}:\n")).unwrap();
+    let (before, part) = text.split_at(start);
+    assert!(part.contains(from), "{function} has no {from}");
+    let changed = format!("{before}{}", part.replacen(from, to, 1));
+    let faults = permission_faults(&template(&changed));
+    assert_eq!(faults, [format!("{function} {fault}")]);
+}
+
+#[test]
+fn a_function_may_not_do_more_to_a_table_than_its_code_does() {
+    let orders = "Resource: !GetAtt OrdersTable.Arn";
+    let more =
+        format!("{orders}\n            - {{Effect: Allow, Action: dynamodb:DeleteItem, {orders}}}");
+    let fault = "doesn't use dynamodb:DeleteItem on OrdersTable.Arn";
+    assert_function_broken("OrdersFunction", orders, &more, fault);
+    let units = format!(
+        "{orders}\n            - {{Effect: Allow, Action: dynamodb:Query, Resource: !GetAtt UnitsTable.Arn}}"
+    );
+    let fault = "doesn't use dynamodb:Query on UnitsTable.Arn";
+    assert_function_broken("OrdersFunction", orders, &units, fault);
+}
+
+#[test]
+fn a_function_may_do_to_a_table_what_its_code_does() {
+    let fault = "lacks dynamodb:GetItem on OrdersTable.Arn";
+    assert_function_broken(
+        "OrderPersistenceFunction",
+        "dynamodb:GetItem, dynamodb:PutItem",
+        "dynamodb:PutItem",
+        fault,
+    );
+}
+
+#[test]
+fn a_function_sends_only_to_the_queues_its_code_sends_to() {
+    let send =
+        "- {Effect: Allow, Action: sqs:SendMessage, Resource: !GetAtt OrderIntentsQueue.Arn}";
+    let other = send.replace("OrderIntentsQueue", "LiveUpdatesQueue");
+    let both = format!("{send}\n            {other}");
+    let fault = "doesn't use sqs:SendMessage on LiveUpdatesQueue.Arn";
+    assert_function_broken("ReservationFunction", send, &both, fault);
+    let fault = "lacks sqs:SendMessage on OrderIntentsQueue.Arn";
+    assert_function_broken("ReservationFunction", send, "", fault);
+}
+
+#[test]
+fn a_function_receives_only_from_the_queue_that_triggers_it() {
+    let receive = "sqs:ReceiveMessage, ";
+    let fault = "lacks sqs:ReceiveMessage on LiveUpdatesQueue.Arn";
+    assert_function_broken("LiveBroadcastFunction", receive, "", fault);
+    let purge = "sqs:ReceiveMessage, sqs:PurgeQueue, ";
+    let fault = "doesn't use sqs:PurgeQueue on LiveUpdatesQueue.Arn";
+    assert_function_broken("LiveBroadcastFunction", receive, purge, fault);
+}
+
+#[test]
+fn a_function_reads_a_secret_only_if_it_knows_which() {
+    let secret =
+        "- {Effect: Allow, Action: secretsmanager:GetSecretValue, Resource: !Ref SigningSecret}";
+    let fault = "lacks secretsmanager:GetSecretValue on SigningSecret";
+    assert_function_broken("QueueAdmissionFunction", secret, "", fault);
+}
+
+#[test]
+fn rights_are_written_out() {
+    let statement = "- Statement:";
+    let policy = "- DynamoDBCrudPolicy: {TableName: !Ref OrdersTable}\n        - Statement:";
+    let fault = "has a policy that is not written out";
+    assert_function_broken("OrdersFunction", statement, policy, fault);
+    let fault = "doesn't use dynamodb:* on OrdersTable.Arn";
+    let orders = "Resource: !GetAtt OrdersTable.Arn";
+    let all =
+        format!("{orders}\n            - {{Effect: Allow, Action: \"dynamodb:*\", {orders}}}");
+    assert_function_broken("OrdersFunction", orders, &all, fault);
 }
