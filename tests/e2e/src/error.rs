@@ -46,6 +46,21 @@ pub enum ClientError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A word that should be an id and is none.
+    #[error("{id:?} is no id")]
+    InvalidId {
+        /// The word.
+        id: String,
+    },
+    /// Redis could not be read.
+    #[error("Redis can't be read")]
+    Redis(#[from] redis_store::RedisStoreError),
+    /// DynamoDB could not be read.
+    #[error("DynamoDB can't be read")]
+    DynamoDb(#[from] dynamo_store::StoreError),
+    /// An event that was on sale has no inventory in Redis.
+    #[error("Redis has no inventory of the event")]
+    NoInventory,
     /// A WebSocket broke.
     #[error("the WebSocket broke")]
     WebSocket(#[from] Box<tokio_tungstenite::tungstenite::Error>),

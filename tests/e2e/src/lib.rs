@@ -14,6 +14,7 @@ pub mod live;
 pub mod plan;
 pub mod sale;
 pub mod stack;
+pub mod stores;
 pub mod until;
 pub mod watcher;
 pub mod world;

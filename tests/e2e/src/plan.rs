@@ -157,11 +157,7 @@ impl Plan {
     /// When anything of it is refused.
     pub async fn set_up_by(self, world: &World, operator: Person) -> Result<Sale, ClientError> {
         let name = format!("e-{}", new_word());
-        let event = EventId::parse(&name).map_err(|_| ClientError::Unexpected {
-            what: "an event's id".to_owned(),
-            status: 0,
-            body: name,
-        })?;
+        let event = EventId::parse(&name).map_err(|_| ClientError::InvalidId { id: name })?;
         let sale = Sale { world: world.clone(), event, operator };
         sale.create("", &self.event_body()).await?;
         for (ticket_type, body) in &self.ticket_types {

@@ -20,6 +20,8 @@ pub struct Stack {
     pub user_pool_client_id: String,
     /// The AWS APIs: the emulator.
     pub endpoint: String,
+    /// The region they say they are in.
+    pub region: String,
     /// Redis. Only the final account looks into it.
     pub redis_url: String,
     /// The catalogue's table.

@@ -3,32 +3,14 @@
 
 use std::collections::{BTreeSet, HashMap};
 
-use aws_config::{BehaviorVersion, Region, SdkConfig};
-use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use domain::{Epoch, Order, OrderState, Standing, TicketType, UnitId, UnitState};
-use dynamo_store::{
-    CatalogStore, Consistency, OrderStore, PartitionCounts, StoreError, UnitRecord,
-};
-use redis_store::{Inventory, Pointer, Redis, RedisMode, RedisStoreError, SeatRange};
+use dynamo_store::{Consistency, PartitionCounts, UnitRecord};
+use redis_store::{Inventory, Pointer, SeatRange};
 
 use crate::demo::account::{Books, TypeBooks};
 use crate::demo::hall::Hall;
-use crate::stack::Stack;
-
-/// The stores could not be read.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum BooksError {
-    /// Redis.
-    #[error("Redis can't be read")]
-    Redis(#[from] RedisStoreError),
-    /// DynamoDB.
-    #[error("DynamoDB can't be read")]
-    DynamoDb(#[from] StoreError),
-    /// The event has no inventory in Redis.
-    #[error("Redis has no inventory of the event")]
-    NoInventory,
-}
+use crate::error::ClientError;
+use crate::stores::Stores;
 
 /// What is known of one type.
 #[derive(Debug)]
@@ -64,15 +46,11 @@ enum Owner {
 ///
 /// # Errors
 /// When one can't be read.
-pub async fn keep(hall: &Hall) -> Result<Vec<TypeBooks>, BooksError> {
-    let stack = &hall.sale.world.stack;
+pub async fn keep(hall: &Hall) -> Result<Vec<TypeBooks>, ClientError> {
     let event = &hall.sale.event;
-    let client = dynamo_store::client(&emulator(stack));
-    let catalog = CatalogStore::new(client.clone(), &stack.catalog_table);
-    let orders = OrderStore::new(client, &stack.orders_table, &stack.units_table);
-    let inventory = Inventory::new(Redis::connect(&stack.redis_url, RedisMode::Single));
+    let Stores { catalog, orders, inventory, .. } = Stores::of(&hall.sale.world.stack);
     let Some(Pointer::Active(epoch)) = inventory.pointer(event).await? else {
-        return Err(BooksError::NoInventory);
+        return Err(ClientError::NoInventory);
     };
     let types = catalog.ticket_types_list(event, Consistency::Strong).await?;
     let partitions = PartitionCounts::of(&types);
@@ -98,11 +76,11 @@ async fn states(
     hall: &Hall,
     epoch: Epoch,
     ticket_type: &TicketType,
-) -> Result<Vec<UnitState>, BooksError> {
+) -> Result<Vec<UnitState>, ClientError> {
     let all =
         SeatRange { ticket_type: ticket_type.id.clone(), first: 0, count: ticket_type.ceiling };
     let snapshot = inventory.seat_states(&hall.sale.event, epoch, &[all]).await?;
-    let snapshot = snapshot.ok_or(BooksError::NoInventory)?;
+    let snapshot = snapshot.ok_or(ClientError::NoInventory)?;
     Ok(snapshot.states.into_iter().flatten().collect())
 }
 
@@ -134,16 +112,6 @@ fn items(
         Item { index: index.filter(|index| *index < ticket_type.ceiling), owner }
     };
     units.iter().map(item).collect()
-}
-
-fn emulator(stack: &Stack) -> SdkConfig {
-    let credentials = Credentials::new("test", "test", None, None, "local stack");
-    SdkConfig::builder()
-        .behavior_version(BehaviorVersion::latest())
-        .region(Region::new("us-east-1"))
-        .credentials_provider(SharedCredentialsProvider::new(credentials))
-        .endpoint_url(&stack.endpoint)
-        .build()
 }
 
 impl Findings {

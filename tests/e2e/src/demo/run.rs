@@ -11,7 +11,7 @@ use domain::{OrderState, UnitState};
 use tokio::task::JoinSet;
 
 use crate::demo::account::{Account, Evidence};
-use crate::demo::books::{self, BooksError};
+use crate::demo::books;
 use crate::demo::chance::Chance;
 use crate::demo::fan::Fan;
 use crate::demo::hall::Hall;
@@ -23,18 +23,6 @@ use crate::error::{ClientError, chain};
 use crate::identity::Person;
 use crate::until::{Seen, eventually};
 use crate::world::World;
-
-/// The demo could not be run to its end.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum DemoError {
-    /// The stack could not be asked.
-    #[error("the stack could not be asked")]
-    Client(#[from] ClientError),
-    /// The account could not be made.
-    #[error("the account could not be made")]
-    Books(#[from] BooksError),
-}
 
 /// A finished demo.
 #[derive(Debug)]
@@ -61,7 +49,7 @@ const AFTERMATH: Duration = Duration::from_secs(30);
 ///
 /// # Errors
 /// When the stack can't be reached or refuses to be set up.
-pub async fn run(options: &Options) -> Result<Finished, DemoError> {
+pub async fn run(options: &Options) -> Result<Finished, ClientError> {
     let world = World::with_requests_at_once(REQUESTS_AT_ONCE)?;
     let people = sign_in(&world, options).await?;
     let hall = Arc::new(Hall::build(&world, options).await?);
