@@ -1,0 +1,38 @@
+//! What is known of orders.
+
+use redis_store::RecordState;
+
+use crate::till::*;
+
+on_both_engines! {
+    async fn an_orders_record_follows_it_to_its_end(till: Till) {
+        till.sell(10, 10).await;
+        let one = wish(1, "k", vec![places("floor", 2), seats([4, 2])]);
+        let record = || async {
+            till.inventory.record(&event(), EPOCH, &one.order, &fan(1)).await.unwrap()
+        };
+        assert_eq!(record().await, None);
+        let hold = till.hold(&one).await;
+        let held = record().await.unwrap();
+        assert_eq!((held.state, held.expires_at), (RecordState::Held, hold.expires_at));
+        assert_eq!(held.lines, hold.lines);
+        assert_eq!(held.fingerprint, PRINT.short());
+        let live = persisted(&one, &hold);
+        till.settle(&live).await;
+        assert_eq!(record().await.unwrap().state, RecordState::Live);
+        till.settle(&ended(&live)).await;
+        let gone = record().await.unwrap();
+        assert_eq!(gone.state, RecordState::Ended);
+        assert!(gone.lines.is_empty());
+        let others = till.inventory.record(&event(), EPOCH, &one.order, &fan(2)).await.unwrap();
+        assert_eq!(others, None, "an order is its owner's");
+    }
+
+    async fn there_are_no_counts_without_an_inventory(till: Till) {
+        assert_eq!(till.inventory.counts(&event(), EPOCH).await.unwrap(), None);
+        till.sell(1, 1).await;
+        let names: Vec<_> = till.counts_in(EPOCH).await.into_iter().map(|one| one.ticket_type).collect();
+        assert_eq!(names, [kind("floor"), kind("stalls")]);
+        assert_eq!(till.inventory.counts(&event(), domain::Epoch(2)).await.unwrap(), None);
+    }
+}

@@ -1,0 +1,18 @@
+//! The inventory's scripts, on both engines, and once on a cluster. Names with a
+//! letter and a number are those of the cases that broke other systems.
+
+#![cfg(test)]
+
+#[macro_use]
+mod till;
+
+mod building;
+mod buying;
+mod cluster;
+mod counting;
+mod faults;
+mod lapsing;
+mod live;
+mod model;
+mod refusing;
+mod settling;
