@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use template_test::code::Code;
 use template_test::rules::{permissions, queues, routes, variables};
@@ -24,17 +25,17 @@ const FUNCTIONS: [(&str, &[&str]); 9] = [
     ("reservation", reservation::config::VARIABLES),
 ];
 
-fn code() -> Vec<Code> {
-    let read = |(name, variables): &(&str, _)| Code::read(&root(), name, variables).unwrap();
-    FUNCTIONS.iter().map(read).collect()
-}
+static CODE: LazyLock<Vec<Code>> = LazyLock::new(|| {
+    let read = |(name, variables)| Code::read(&root(), name, variables).unwrap();
+    FUNCTIONS.into_iter().map(read).collect()
+});
 
 fn variable_faults(template: &Template) -> Vec<String> {
-    variables::variables(template, &code())
+    variables::variables(template, &CODE)
 }
 
 fn permission_faults(template: &Template) -> Vec<String> {
-    permissions::permissions(template, &code())
+    permissions::permissions(template, &CODE)
 }
 
 fn root() -> PathBuf {
