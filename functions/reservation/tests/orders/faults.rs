@@ -1,0 +1,59 @@
+//! Unknown outcomes are called unknown, and a repeat tells.
+
+use test_support::wire::Fault;
+
+use crate::shop::{Shop, order_of, places, refused_order};
+
+#[tokio::test]
+async fn an_intent_that_may_not_have_been_sent_is_no_failure_and_a_repeat_sends_it() {
+    let shop = Shop::of(10, 0).await;
+    shop.queue.set_refusing(true);
+    let answer = shop.order("ann", "k", &places(2)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
+    assert!(!answer.header("retry-after").is_empty());
+    let order = refused_order(&answer);
+    assert_eq!(answer.header("location"), format!("/events/show/orders/{order}"));
+    assert_eq!(shop.sale.counts("floor").await.held, 2);
+
+    shop.queue.set_refusing(false);
+    let _ = shop.queue.take_sent();
+    for _ in 0..2 {
+        assert_eq!(shop.accepted("ann", "k", &places(2)).await.id, order);
+    }
+    assert_eq!(shop.sent().len(), 2);
+    assert_eq!(shop.sale.counts("floor").await.held, 2);
+}
+
+#[tokio::test]
+async fn with_the_orders_out_of_reach_nothing_is_decided() {
+    let shop = Shop::of(10, 0).await;
+    for _ in 0..4 {
+        shop.sale.wire.next("GetItem", Fault::RequestLost);
+    }
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    assert_eq!(shop.sale.counts("floor").await.held, 0);
+}
+
+#[tokio::test]
+async fn a_refusal_whose_storing_is_in_doubt_is_told_as_such_and_then_as_it_is() {
+    let shop = Shop::of(0, 0).await;
+    for _ in 0..4 {
+        shop.sale.wire.next("PutItem", Fault::ReplyLost);
+    }
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
+    for _ in 0..2 {
+        assert_eq!(shop.order("ann", "k", &places(1)).await.reason(), "sold_out");
+    }
+}
+
+#[tokio::test]
+async fn a_lost_reply_of_the_table_costs_nothing() {
+    let shop = Shop::of(10, 0).await;
+    shop.sale.wire.next("GetItem", Fault::ReplyLost);
+    let first = shop.order("ann", "k", &places(1)).await;
+    assert_eq!(first.status, 202);
+    assert!(shop.sale.wire.is_spent());
+    assert_eq!(shop.accepted("ann", "k", &places(1)).await, order_of(&first));
+}

@@ -1,0 +1,97 @@
+//! What stands in the way of a free unit is put right on the way.
+
+use std::time::Duration;
+
+use domain::{Epoch, HoldTime, Order, OrderState};
+use redis_store::Settle;
+
+use crate::shop::{Shop, places, seats};
+
+#[tokio::test]
+async fn the_mark_is_raised_durably_by_blocks_as_places_are_sold() {
+    let shop = Shop::of(100, 0).await;
+    let (show, floor) = (test_sale::show(), test_sale::kind("floor"));
+    let mark = || shop.sale.catalog.mark_fetch(&show, &floor);
+    assert_eq!(mark().await.unwrap(), 0);
+    shop.accepted("ann", "a", &places(1)).await;
+    assert_eq!(mark().await.unwrap(), 20);
+    shop.accepted("ann", "b", &places(40)).await;
+    assert!(mark().await.unwrap() >= 41);
+    shop.accepted("ann", "c", &places(40)).await;
+    shop.accepted("ann", "d", &places(19)).await;
+    assert_eq!(mark().await.unwrap(), 100, "never beyond the ceiling");
+    assert_eq!(shop.order("ann", "e", &places(1)).await.reason(), "sold_out");
+}
+
+#[tokio::test]
+async fn an_epoch_that_is_not_the_active_one_is_read_again() {
+    let shop = Shop::of(10, 0).await;
+    shop.accepted("ann", "a", &places(1)).await;
+    shop.sale.open_epoch(Epoch(2), 10, 0).await;
+    shop.accepted("ann", "b", &places(1)).await;
+    assert_eq!(shop.sent().last().unwrap().epoch, Epoch(2));
+}
+
+#[tokio::test]
+async fn an_inventory_of_an_older_epoch_than_the_event_decides_nothing() {
+    // M14: a snapshot of epoch 1 is restored after epoch 2 was begun.
+    let shop = Shop::of(10, 0).await;
+    shop.sale.catalog.epoch_raise(&test_sale::show(), Epoch(1)).await.unwrap();
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    assert_eq!(shop.sale.counts("floor").await.held, 0);
+}
+
+#[tokio::test]
+async fn an_order_that_was_not_paid_in_time_makes_room_at_once() {
+    for asked in [places(1), seats(&[0])] {
+        let shop = Shop::of(1, 1).await;
+        let unpaid =
+            shop.sale.hold("ann", "k", vec![test_sale::places(1), test_sale::seats([0])]).await;
+        shop.sale.persist(&unpaid, Duration::ZERO).await;
+        shop.accepted("ben", "k", &asked).await;
+        let ended = shop.sale.stored("ann", &unpaid.order).await.unwrap();
+        assert_eq!(ended.state, OrderState::Expired);
+        assert_eq!((shop.sale.owned("floor").await, shop.sale.owned("stalls").await), (0, 0));
+        // Once: a second fan finds it sold out, and it is not freed twice.
+        assert_eq!(shop.order("cat", "k", &asked).await.status, 409);
+    }
+}
+
+#[tokio::test]
+async fn an_order_that_was_paid_meanwhile_is_not_ended_for_another() {
+    let shop = Shop::of(1, 0).await;
+    let intent = shop.sale.hold("ann", "k", vec![test_sale::places(1)]).await;
+    let pending = Order {
+        pay_by: Some(test_sale::now()),
+        ..intent.into_order(&HoldTime::default(), test_sale::now())
+    };
+    // Paid, and Redis has not heard of it.
+    let paid = Order { state: OrderState::Paid, version: 2, pay_by: None, ..pending.clone() };
+    shop.sale.orders.order_persist(&paid, &test_sale::partitions()).await.unwrap();
+    shop.sale.inventory.settle(&Settle::of(&pending, Epoch(1), false)).await.unwrap();
+
+    let answer = shop.order("ben", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (409, "sold_out"));
+    let order = shop.sale.stored("ann", &paid.id).await.unwrap();
+    assert_eq!(order.state, OrderState::Paid);
+}
+
+#[tokio::test]
+async fn b25_five_hundred_lapsed_holds_of_one_type_do_not_hide_one_of_another() {
+    let shop = Shop::of(500, 1).await;
+    // Long enough that none lapses before the last is held: a reservation gives
+    // back some of what has lapsed.
+    let hold = Duration::from_secs(4);
+    for number in 0..500 {
+        let fan = format!("fan-{number}");
+        shop.sale.hold_for(&fan, "k", vec![test_sale::places(1)], hold).await;
+    }
+    let last = shop.sale.hold_for("last", "k", vec![test_sale::seats([0])], hold).await;
+    while let Ok(left) = Duration::try_from(last.expires_at.duration_since(test_sale::now())) {
+        tokio::time::sleep(left + Duration::from_millis(1)).await;
+    }
+    shop.accepted("ann", "k", &seats(&[0])).await;
+    // B4: and no more than was lapsed is waited for.
+    shop.accepted("ben", "k", &places(2)).await;
+}
