@@ -86,8 +86,12 @@ fn is_dead(due: Timestamp, now: Timestamp) -> bool {
     now.duration_since(due) > PATIENCE
 }
 
-/// How long until the next tick, in seconds, when something was last said then.
-pub(crate) fn pause(last_said: Option<Timestamp>, now: Timestamp) -> u32 {
+/// How long until the tick after `at`, in seconds, when something was last said
+/// then. A chain begins fast: somebody came, or something happened.
+pub(crate) fn pause(at: &ChainStep, last_said: Option<Timestamp>, now: Timestamp) -> u32 {
+    if at.step <= 1 {
+        return 1;
+    }
     let silence = last_said.map_or(i64::MAX, |at| now.duration_since(at).as_secs());
     let pause = (silence / SILENCE_PER_SECOND).clamp(1, LONGEST_PAUSE_SECONDS);
     u32::try_from(pause).unwrap_or(1)
@@ -178,9 +182,10 @@ mod tests {
 
     #[test]
     fn ticks_slow_down_in_silence() {
-        let pause = |silence: i64| pause(Some(at(0)), at(silence * 1_000));
-        assert_eq!([0, 10, 29, 30, 45, 74, 75, 86_400].map(pause), [1, 1, 1, 2, 3, 4, 5, 5]);
-        assert_eq!(super::pause(None, at(0)), 5);
+        let later = |silence: i64| pause(&step(CHAIN, 2), Some(at(0)), at(silence * 1_000));
+        assert_eq!([0, 10, 29, 30, 45, 74, 75, 86_400].map(later), [1, 1, 1, 2, 3, 4, 5, 5]);
+        assert_eq!(pause(&step(CHAIN, 2), None, at(0)), 5);
+        assert_eq!(pause(&step(CHAIN, 1), None, at(0)), 1);
         assert!(is_too_slow(Some(at(3_000)), at(0)));
         assert!(!is_too_slow(Some(at(1_000)), at(0)) && !is_too_slow(None, at(0)));
     }

@@ -46,7 +46,7 @@ impl LiveBroadcast {
         now: Timestamp,
     ) -> Result<bool, Failed> {
         let told = ticker.and_then(|ticker| ticker.look?.told);
-        let pause = chain::pause(told.map(|told| told.at), now);
+        let pause = chain::pause(at, told.map(|told| told.at), now);
         self.arm(event, ticker.map(|ticker| &ticker.at), at, pause, now).await
     }
 

@@ -1,0 +1,8 @@
+//! Broadcasting on real stores, with the gateway and SQS faked at the wire, and
+//! with a clock that the test moves.
+
+mod chain;
+mod healing;
+mod orders;
+mod stage;
+mod telling;
