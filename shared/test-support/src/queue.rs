@@ -18,24 +18,27 @@ pub struct SentMessage {
     pub group: String,
 }
 
+#[derive(Debug, Default)]
+struct Taken {
+    refuses: bool,
+    sent: Vec<SentMessage>,
+    postponed: Vec<u64>,
+}
+
 /// An SQS that takes messages and gives none out.
 #[derive(Debug)]
 pub struct FakeQueue {
     endpoint: Endpoint,
-    down: Arc<Mutex<bool>>,
+    taken: Arc<Mutex<Taken>>,
 }
 
 impl FakeQueue {
     /// Starts it on a free port.
     pub async fn start() -> Self {
-        let down = Arc::new(Mutex::new(false));
-        let is_down = Arc::clone(&down);
-        let endpoint = Endpoint::start(move |_| match *lock(&is_down) {
-            true => Answer::new(500, "{}"),
-            false => Answer::new(200, r#"{"MessageId":"m","Successful":[],"Failed":[]}"#)
-                .header("content-type", "application/x-amz-json-1.0"),
-        });
-        Self { endpoint: endpoint.await, down }
+        let taken = Arc::new(Mutex::new(Taken::default()));
+        let own = Arc::clone(&taken);
+        let endpoint = Endpoint::start(move |asked| take(asked, &mut lock(&own))).await;
+        Self { endpoint, taken }
     }
 
     /// A configuration for its clients.
@@ -50,27 +53,41 @@ impl FakeQueue {
         format!("{}/123456789012/{name}", self.endpoint.url())
     }
 
-    /// From now on it fails, or works again.
-    pub fn set_down(&self, down: bool) {
-        *lock(&self.down) = down;
+    /// From now on it takes no message, or takes them again.
+    pub fn set_refusing(&self, refuses: bool) {
+        lock(&self.taken).refuses = refuses;
     }
 
-    /// Forgets the messages it was sent (also those it failed to take), and gives
-    /// them back, in order.
+    /// Forgets the messages it took, and gives them back, in order.
     #[must_use]
     pub fn take_sent(&self) -> Vec<SentMessage> {
-        self.endpoint.take_asked().iter().flat_map(messages_of).collect()
+        std::mem::take(&mut lock(&self.taken).sent)
+    }
+
+    /// Forgets which messages were postponed, and gives back by how many seconds.
+    #[must_use]
+    pub fn take_postponed(&self) -> Vec<u64> {
+        std::mem::take(&mut lock(&self.taken).postponed)
     }
 }
 
-fn messages_of(asked: &Asked) -> Vec<SentMessage> {
+fn take(asked: &Asked, taken: &mut Taken) -> Answer {
     let request: Value = serde_json::from_str(&asked.body).unwrap_or_default();
     match asked.header("x-amz-target") {
-        "AmazonSQS.SendMessage" => vec![message_of(&request)],
-        "AmazonSQS.SendMessageBatch" => {
-            request["Entries"].as_array().into_iter().flatten().map(message_of).collect()
+        "AmazonSQS.ChangeMessageVisibility" => {
+            taken.postponed.extend(request["VisibilityTimeout"].as_u64());
+            Answer::new(200, "{}")
         }
-        _ => Vec::new(),
+        _ if taken.refuses => Answer::new(500, "{}"),
+        "AmazonSQS.SendMessage" => {
+            taken.sent.push(message_of(&request));
+            Answer::new(200, r#"{"MessageId":"m"}"#)
+        }
+        "AmazonSQS.SendMessageBatch" => {
+            taken.sent.extend(request["Entries"].as_array().into_iter().flatten().map(message_of));
+            Answer::new(200, r#"{"Successful":[],"Failed":[]}"#)
+        }
+        _ => Answer::new(400, "{}"),
     }
 }
 
