@@ -1,6 +1,8 @@
 //! Somebody who watches a seat map: follows the WebSocket, and fetches the seats
 //! whenever it is told to or something is missing.
 
+use std::time::Duration;
+
 use contracts::live::{Followed, Frame, OrderFrame, SeatView};
 use contracts::seats::SeatsBody;
 use domain::{EventId, SectionId};
@@ -9,6 +11,9 @@ use serde_json::json;
 use crate::error::ClientError;
 use crate::http::HttpApi;
 use crate::live::LiveConnection;
+
+/// How long a map of the seats may come from a cache.
+const CACHED_FOR: Duration = Duration::from_secs(1);
 
 /// A watcher of one event.
 #[derive(Debug)]
@@ -85,17 +90,20 @@ impl Watcher {
         }
     }
 
-    /// Fetches the seats, as any client may at any time.
+    /// Fetches the seats, as any client may at any time. A cache may give an older
+    /// map than is needed; by the time it has aged, a newer one is there.
     ///
     /// # Errors
     /// When they can't be fetched.
     pub async fn fetch(&mut self) -> Result<Told, ClientError> {
-        let seats: SeatsBody =
-            self.api.get(&format!("/events/{}/seats", self.event)).read().await?;
-        match self.view.load(&seats) {
-            Followed::Applied => Ok(Told::Seats),
-            // Older than needed: a newer frame will ask again.
-            Followed::Ignored | Followed::NeedsSnapshot => Ok(Told::Nothing),
+        loop {
+            let seats: SeatsBody =
+                self.api.get(&format!("/events/{}/seats", self.event)).read().await?;
+            match self.view.load(&seats) {
+                Followed::Applied => return Ok(Told::Seats),
+                Followed::Ignored => return Ok(Told::Nothing),
+                Followed::NeedsSnapshot => tokio::time::sleep(CACHED_FOR).await,
+            }
         }
     }
 

@@ -35,6 +35,9 @@ async fn an_event_is_created_once_and_edited_by_its_version() -> Journey {
     body["title"] = json!("五月天 Mayday");
     let edited: EventBody = sale.edit("", event.version, &body).await?.expect(200)?.json()?;
     assert_eq!((edited.title.as_str(), edited.version), ("五月天 Mayday", event.version + 1));
+    let repeated = sale.edit("", event.version, &body).await?.expect(200)?;
+    assert_eq!(repeated.json::<EventBody>()?.version, edited.version, "the same edit again");
+    body["title"] = json!("Another night");
     let late = sale.edit("", event.version, &body).await?.expect(412)?;
     assert_eq!(late.problem()?.reason, "version_mismatch");
     let read: EventBody = world.api.get(&sale.path("")).read().await?;
