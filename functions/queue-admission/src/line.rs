@@ -1,0 +1,146 @@
+//! Lines: beginning one where Redis has none, and the settings they run with.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use contracts::problem::Reason;
+use domain::{CustomerKey, EventId, Place, QueueSettings};
+use dynamo_store::{CatalogStore, Consistency, GenerationRaised, QueuePut, QueueRecord};
+use jiff::{SignedDuration, Timestamp};
+use lambda_kit::http::Failure;
+use redis_store::{LineSettings, WaitingRoom};
+
+use crate::failures::{at_dynamo, at_redis};
+
+/// Pauses while somebody else may be beginning the line.
+const PAUSES: [Duration; 4] = [
+    Duration::from_millis(20),
+    Duration::from_millis(50),
+    Duration::from_millis(100),
+    Duration::from_millis(250),
+];
+
+/// The generation that settings are first stored with. No line has it: the
+/// first one is begun by raising it.
+const NEVER_BEGUN: u64 = 1;
+
+/// How long settings are good for estimates.
+const SETTINGS_LIFE: SignedDuration = SignedDuration::from_secs(5);
+/// More events than one environment serves in its life; beyond it, it forgets
+/// all and begins anew.
+const MOST_EVENTS: usize = 1_000;
+
+/// Somebody is beginning the line, and takes long.
+#[derive(Debug, thiserror::Error)]
+#[error("the line is being begun")]
+struct BeingBegun;
+
+type Known = HashMap<EventId, (QueueSettings, Timestamp)>;
+
+/// The lines of all events.
+#[derive(Debug, Clone)]
+pub(crate) struct Lines {
+    pub(crate) room: WaitingRoom,
+    catalog: CatalogStore,
+    known: Arc<Mutex<Known>>,
+}
+
+impl Lines {
+    pub(crate) fn new(room: WaitingRoom, catalog: CatalogStore) -> Self {
+        Self { room, catalog, known: Arc::default() }
+    }
+
+    /// A place in the event's line, and whether it is new. Where Redis has no
+    /// line it is begun; an event that does not exist uses up nothing.
+    pub(crate) async fn join(
+        &self,
+        event: &EventId,
+        customer: &CustomerKey,
+    ) -> Result<(Place, bool), Failure> {
+        if let Some(joined) = self.room.join(event, customer).await.map_err(at_redis)? {
+            return Ok(joined);
+        }
+        self.begin(event).await?;
+        let joined = self.room.join(event, customer).await.map_err(at_redis)?;
+        joined.ok_or_else(|| Failure::unavailable(BeingBegun))
+    }
+
+    /// Begins the event's line in Redis: the first one, or the next after a loss.
+    ///
+    /// A generation is begun only by whoever raised the durable one to it, so
+    /// that no line is begun twice and no number given twice. Between raising
+    /// and beginning, a line is missing that is not lost: whoever comes then
+    /// waits for it, or would begin another over the first fans' places.
+    pub(crate) async fn begin(&self, event: &EventId) -> Result<(), Failure> {
+        let record = self.record_or_default(event).await?;
+        if record.generation > NEVER_BEGUN && self.appears(event).await? {
+            return Ok(());
+        }
+        let raised = self.catalog.queue_generation_raise(event, record.generation).await;
+        match raised.map_err(at_dynamo)? {
+            GenerationRaised::Raised(generation) => {
+                self.configure(event, &record, generation).await
+            }
+            GenerationRaised::Lost(_) if self.appears(event).await? => Ok(()),
+            GenerationRaised::Lost(_) => Err(Failure::unavailable(BeingBegun)),
+        }
+    }
+
+    async fn appears(&self, event: &EventId) -> Result<bool, Failure> {
+        for pause in PAUSES {
+            tokio::time::sleep(pause).await;
+            if self.room.status(event).await.map_err(at_redis)?.is_some() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Lets the line run with these settings, unless it has newer ones.
+    pub(crate) async fn configure(
+        &self,
+        event: &EventId,
+        record: &QueueRecord,
+        generation: u64,
+    ) -> Result<(), Failure> {
+        let QueueRecord { settings, version, .. } = *record;
+        let line = LineSettings { settings, version, generation };
+        self.room.configure(event, &line).await.map(|_| ()).map_err(at_redis)
+    }
+
+    async fn record_or_default(&self, event: &EventId) -> Result<QueueRecord, Failure> {
+        if let Some(record) = self.catalog.queue_fetch(event).await.map_err(at_dynamo)? {
+            return Ok(record);
+        }
+        let there = self.catalog.event_fetch(event, Consistency::Strong).await;
+        there.map_err(at_dynamo)?.ok_or_else(|| Failure::new(Reason::NotFound))?;
+        let put = self.catalog.queue_put(event, &QueueSettings::default(), 1).await;
+        match put.map_err(at_dynamo)? {
+            QueuePut::Stored(record) | QueuePut::VersionMismatch(Some(record)) => Ok(record),
+            QueuePut::VersionMismatch(None) => Err(Failure::unavailable(BeingBegun)),
+        }
+    }
+
+    /// The settings that estimates are made with; a few seconds old at most.
+    pub(crate) async fn settings(
+        &self,
+        event: &EventId,
+        now: Timestamp,
+    ) -> Result<QueueSettings, Failure> {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(event).copied();
+        if let Some((settings, read_at)) = known
+            && now.duration_since(read_at) < SETTINGS_LIFE
+        {
+            return Ok(settings);
+        }
+        let line = self.room.status(event).await.map_err(at_redis)?;
+        let settings = line.map_or_else(QueueSettings::default, |line| line.settings);
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MOST_EVENTS {
+            known.clear();
+        }
+        known.insert(event.clone(), (settings, now));
+        Ok(settings)
+    }
+}

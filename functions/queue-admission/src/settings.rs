@@ -1,0 +1,59 @@
+//! The operator's settings of a line.
+
+use axum::Json;
+use axum::extract::State;
+use axum::response::IntoResponse;
+use contracts::problem::{Problem, Reason};
+use contracts::queue::{QueueSettingsBody, StoredQueueSettingsBody};
+use domain::EventId;
+use dynamo_store::{Consistency, QueuePut, QueueRecord};
+use http::header::ETAG;
+use http::{HeaderMap, StatusCode};
+use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, etag};
+
+use crate::failures::{at_dynamo, at_redis};
+use crate::handler::App;
+
+/// `PUT /events/{event}/queue/settings`: durable first, then in Redis. Where
+/// the second fails, repeating the same edit does both again.
+pub(crate) async fn replace(
+    State(app): State<App>,
+    PathId(event): PathId<EventId>,
+    _: Operator,
+    headers: HeaderMap,
+    JsonBody(body): JsonBody<QueueSettingsBody>,
+) -> Answer {
+    let settings = body.parse().map_err(Problem::invalid)?;
+    let version = match etag::required(&headers)? {
+        etag::Expectation::Absent => 1,
+        etag::Expectation::Version(seen) => seen.saturating_add(1),
+    };
+    let there = app.catalog.event_fetch(&event, Consistency::Strong).await.map_err(at_dynamo)?;
+    there.ok_or_else(|| Failure::new(Reason::NotFound))?;
+    match app.catalog.queue_put(&event, &settings, version).await.map_err(at_dynamo)? {
+        QueuePut::Stored(record) => {
+            apply(&app, &event, &record).await?;
+            Ok(answer(&record))
+        }
+        QueuePut::VersionMismatch(now) => Err(mismatch(now.as_ref())),
+    }
+}
+
+async fn apply(app: &App, event: &EventId, record: &QueueRecord) -> Result<(), Failure> {
+    match app.lines.room.status(event).await.map_err(at_redis)? {
+        Some(line) => app.lines.configure(event, record, line.generation).await,
+        None => app.lines.begin(event).await,
+    }
+}
+
+fn answer(record: &QueueRecord) -> axum::response::Response {
+    let status = if record.version == 1 { StatusCode::CREATED } else { StatusCode::OK };
+    let body =
+        StoredQueueSettingsBody { settings: record.settings.into(), version: record.version };
+    (status, [(ETAG, etag::of_version(record.version))], Json(body)).into_response()
+}
+
+fn mismatch(now: Option<&QueueRecord>) -> Failure {
+    Failure::new(Reason::VersionMismatch)
+        .with_member("version", now.map_or(0, |record| record.version))
+}

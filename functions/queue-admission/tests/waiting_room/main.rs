@@ -1,0 +1,7 @@
+//! The waiting room as fans and operators meet it.
+
+#![cfg(test)]
+
+mod places;
+mod public;
+mod room;
