@@ -20,7 +20,8 @@ pub enum Followed {
     Applied,
     /// It says nothing new.
     Ignored,
-    /// Something is missing: fetch the seats and [`SeatView::load`] them.
+    /// Something is missing: fetch the seats and [`SeatView::load`] them; a second
+    /// later again, where a cache gave an older map than is needed.
     NeedsSnapshot,
 }
 
