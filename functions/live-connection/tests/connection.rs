@@ -1,5 +1,7 @@
 //! Connections on real stores, with the gateway and SQS faked at the wire.
 
+#![cfg(test)]
+
 use std::time::Duration;
 
 use connections::Connections;

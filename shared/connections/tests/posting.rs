@@ -1,5 +1,7 @@
 //! Posting against a gateway that is faked at the wire.
 
+#![cfg(test)]
+
 use connections::{Connections, Posted};
 use domain::ConnectionId;
 use test_support::gateway::FakeGateway;

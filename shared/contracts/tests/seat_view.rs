@@ -1,5 +1,7 @@
 //! A client's seat map follows the store through lost, repeated and late frames.
 
+#![cfg(test)]
+
 use contracts::live::{Followed, Frame, SeatView};
 use contracts::seats::{RemainingBody, SeatChangesBody, SeatsBody, SectionChanges, SectionStates};
 use domain::UnitState::{Free, Held, Sold, Withdrawn};

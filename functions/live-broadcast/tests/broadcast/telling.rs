@@ -1,5 +1,6 @@
 //! What watchers are told: one frame a tick and connection, however much happened.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::ConnectionId;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -101,17 +102,13 @@ async fn a_subscription_that_outlived_its_connection_is_removed_too() {
     stage.watch("orphan", &[]).await;
     // Subscribed while it was being removed: nobody else knows of it any more.
     let client = stage.hall.dynamo.client();
-    let key = |name: &str| aws_sdk_dynamodb_value(name);
+    let key = |name: &str| AttributeValue::S(name.to_owned());
     let delete = client.delete_item().table_name(&stage.hall.dynamo.tables.connections);
     delete.key("pk", key("connection#orphan")).key("sk", key("meta")).send().await.unwrap();
     stage.gateway.set_gone("orphan");
     stage.hall.hold("fan", &["A-1-1"]).await;
     assert!(stage.next_tick().await);
     assert_eq!(stage.watchers().await, ["c".to_owned()].into());
-}
-
-fn aws_sdk_dynamodb_value(text: &str) -> aws_sdk_dynamodb::types::AttributeValue {
-    aws_sdk_dynamodb::types::AttributeValue::S(text.to_owned())
 }
 
 #[tokio::test]
