@@ -101,8 +101,12 @@ impl Persistence {
         rejection: Rejection,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        let refusal =
-            Order::refusal(intent.intent(), intent.epoch, rejection, intent.currency, clock::now());
+        let (currency, now) = (intent.currency, clock::now());
+        let refusal = Order {
+            // Its fan waits since then, unlike one who was refused at once.
+            created_at: intent.held_at,
+            ..Order::refusal(intent.intent(), intent.epoch, rejection, currency, now)
+        };
         match self.orders.order_refuse(&refusal).await? {
             Refused::Stored => self.release(intent, epochs).await,
             Refused::Present(order) => self.follow(intent, &order, epochs).await,

@@ -17,8 +17,8 @@ use domain::{
 use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache, PartitionCounts};
 use jiff::{SignedDuration, Timestamp};
 use redis_store::{
-    Inventory, LoadedCounts, Mode, Redis, RedisMode, Reservation, Reserve, SaleControl, Session,
-    Settle, Settled, TypeControl, TypeCounts,
+    Inventory, LoadedCounts, Mode, Redis, RedisMode, Reservation, Reserve, SaleControl, SeatStatus,
+    Session, Settle, Settled, TypeControl, TypeCounts,
 };
 use test_support::dynamo::Dynamo;
 use test_support::redis::{Engine, RedisServer};
@@ -193,6 +193,27 @@ impl Sale {
             },
             other => panic!("not held: {other:?}"),
         }
+    }
+
+    /// Lets Redis forget a hold: its units are free there.
+    ///
+    /// # Panics
+    /// When it has no such hold.
+    pub async fn forget(&self, intent: &OrderIntent) {
+        let (event, key) = (show(), intent.customer.key());
+        let forgotten = self.inventory.release(&event, self.epoch().await, &intent.order, &key);
+        assert!(forgotten.await.expect("an answer"));
+    }
+
+    /// A seat, as Redis has it.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn seat_status(&self, number: u32) -> SeatStatus {
+        let (event, stalls, seat) = (show(), kind("stalls"), seat(number));
+        let epoch = self.epoch().await;
+        let status = self.inventory.seat_status(&event, epoch, &stalls, &seat);
+        status.await.expect("an answer")
     }
 
     /// Persists what an intent wants, behind Redis' back.
