@@ -11,6 +11,7 @@ ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 : "${ONSALE_HOLD_SECONDS:=600}"
 : "${ONSALE_PERSISTENCE_TIMEOUT_SECONDS:=5}"
 : "${ONSALE_LOG_LEVEL:=info}"
+: "${ONSALE_ENVIRONMENTS:=8}" # processes of one function at most, whatever the rush
 # Emulator and Redis that run already, as people with Docker have them (compose.yaml).
 : "${ONSALE_ENDPOINT:=}"
 : "${ONSALE_REDIS_URL:=}"
