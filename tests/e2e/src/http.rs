@@ -26,7 +26,7 @@ pub struct HttpApi {
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// How long a polite client waits before each repetition.
-const PAUSES: [Duration; 5] = [
+pub const PAUSES: [Duration; 5] = [
     Duration::from_millis(250),
     Duration::from_millis(500),
     Duration::from_secs(1),
@@ -45,6 +45,12 @@ impl HttpApi {
             url: url.trim_end_matches('/').to_owned(),
             permits: Arc::new(Semaphore::new(at_once)),
         })
+    }
+
+    /// The same API and connections, with a bound of its own on requests at once.
+    #[must_use]
+    pub fn lane(&self, at_once: usize) -> Self {
+        Self { permits: Arc::new(Semaphore::new(at_once)), ..self.clone() }
     }
 
     /// A request to any path by any method.

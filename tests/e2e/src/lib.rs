@@ -7,6 +7,7 @@
 
 pub mod clock;
 pub mod demo;
+pub mod edge;
 pub mod error;
 pub mod http;
 pub mod identity;

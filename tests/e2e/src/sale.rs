@@ -12,7 +12,7 @@ use crate::http::{Answer, HttpApi};
 use crate::identity::{Person, new_word};
 use crate::live::LiveConnection;
 use crate::until::{SOON, Seen, eventually};
-use crate::watcher::Watcher;
+use crate::watcher::{Source, Watcher};
 use crate::world::World;
 
 /// An event that was set up.
@@ -266,6 +266,7 @@ impl Sale {
         connection: LiveConnection,
         sections: &[SectionId],
     ) -> Result<Watcher, ClientError> {
-        Watcher::begin(self.api(), connection, &self.event, sections).await
+        let source = Source::Api(self.api().clone());
+        Watcher::begin(source, connection, &self.event, sections).await
     }
 }

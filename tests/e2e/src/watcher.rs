@@ -1,6 +1,7 @@
 //! Somebody who watches a seat map: follows the WebSocket, and fetches the seats
 //! whenever it is told to or something is missing.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use contracts::live::{Followed, Frame, OrderFrame, SeatView};
@@ -8,19 +9,26 @@ use contracts::seats::SeatsBody;
 use domain::{EventId, SectionId};
 use serde_json::json;
 
+use crate::edge::Edge;
 use crate::error::ClientError;
 use crate::http::HttpApi;
 use crate::live::LiveConnection;
 
-/// How long a map of the seats may come from a cache.
-const CACHED_FOR: Duration = Duration::from_secs(1);
+/// Where a watcher fetches the seats.
+#[derive(Debug, Clone)]
+pub enum Source {
+    /// The API itself.
+    Api(HttpApi),
+    /// A shared cache in front of it, which may be a moment behind.
+    Edge(Arc<Edge>),
+}
 
 /// A watcher of one event.
 #[derive(Debug)]
 pub struct Watcher {
     event: EventId,
     sections: Vec<SectionId>,
-    api: HttpApi,
+    source: Source,
     connection: LiveConnection,
     view: SeatView,
 }
@@ -36,26 +44,24 @@ pub enum Told {
     Nothing,
 }
 
+/// For how long the seats may be cached.
+const CACHED_FOR: Duration = Duration::from_secs(1);
+const MOST_FETCHES: u32 = 3;
+
 impl Watcher {
     /// Begins to watch these sections of an event (none: all of it).
     ///
     /// # Errors
     /// When the connection or the subscription fails.
     pub async fn begin(
-        api: &HttpApi,
+        source: Source,
         mut connection: LiveConnection,
         event: &EventId,
         sections: &[SectionId],
     ) -> Result<Self, ClientError> {
         let view = SeatView::new(event.clone(), sections.iter().cloned());
         subscribe(&mut connection, event, sections, &view).await?;
-        Ok(Self {
-            event: event.clone(),
-            sections: sections.to_vec(),
-            api: api.clone(),
-            connection,
-            view,
-        })
+        Ok(Self { event: event.clone(), sections: sections.to_vec(), source, connection, view })
     }
 
     /// Goes on over a new connection, from where the map is.
@@ -90,21 +96,22 @@ impl Watcher {
         }
     }
 
-    /// Fetches the seats, as any client may at any time. A cache may give an older
-    /// map than is needed; by the time it has aged, a newer one is there.
-    ///
-    /// # Errors
-    /// When they can't be fetched.
-    pub async fn fetch(&mut self) -> Result<Told, ClientError> {
-        loop {
-            let seats: SeatsBody =
-                self.api.get(&format!("/events/{}/seats", self.event)).read().await?;
+    async fn fetch(&mut self) -> Result<Told, ClientError> {
+        let path = format!("/events/{}/seats", self.event);
+        for _ in 0..MOST_FETCHES {
+            let seats: SeatsBody = match &self.source {
+                Source::Api(api) => api.get(&path).read().await?,
+                Source::Edge(edge) => edge.read(&path).await?,
+            };
             match self.view.load(&seats) {
                 Followed::Applied => return Ok(Told::Seats),
                 Followed::Ignored => return Ok(Told::Nothing),
+                // A cache gave an older one than is needed.
                 Followed::NeedsSnapshot => tokio::time::sleep(CACHED_FOR).await,
             }
         }
+        // The next frame will ask again.
+        Ok(Told::Nothing)
     }
 
     /// Stops watching.

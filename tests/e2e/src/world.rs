@@ -5,7 +5,7 @@ use std::time::Duration;
 use serde_json::Value;
 
 use crate::error::ClientError;
-use crate::http::HttpApi;
+use crate::http::{HttpApi, PAUSES};
 use crate::identity::Identity;
 use crate::live::LiveConnection;
 use crate::stack::Stack;
@@ -74,5 +74,20 @@ impl World {
     /// When it is refused.
     pub async fn connect_live(&self, token: &str) -> Result<LiveConnection, ClientError> {
         LiveConnection::open(&self.stack.ws_url, token).await
+    }
+
+    /// Opens a WebSocket, again and again where it is refused: a gateway does not
+    /// say whether that is for good.
+    ///
+    /// # Errors
+    /// When it is refused each time.
+    pub async fn connect_live_politely(&self, token: &str) -> Result<LiveConnection, ClientError> {
+        for pause in PAUSES {
+            if let Ok(connection) = self.connect_live(token).await {
+                return Ok(connection);
+            }
+            tokio::time::sleep(pause).await;
+        }
+        self.connect_live(token).await
     }
 }

@@ -51,7 +51,7 @@ impl Fan {
 
     /// Joins and waits, as long as this fan's patience lasts.
     async fn wait_in_line(&mut self, hall: &Hall) -> Result<Option<AdmissionBody>, ClientError> {
-        let join = hall.sale.world.api.post(&hall.sale.path("/queue/places"));
+        let join = hall.line.post(&hall.sale.path("/queue/places"));
         let joined = join.by(&self.person).send_politely().await?.success()?;
         let place: PlaceBody = joined.json()?;
         let mut looks = 0;
@@ -78,7 +78,7 @@ impl Fan {
     /// Asks to be let in until it is so. Who came too late is called again.
     async fn enter(&mut self, hall: &Hall) -> Result<AdmissionBody, ClientError> {
         loop {
-            let post = hall.sale.world.api.post(&hall.sale.path("/queue/places/mine/admission"));
+            let post = hall.line.post(&hall.sale.path("/queue/places/mine/admission"));
             let answer = post.by(&self.person).send_politely().await?;
             if answer.status == 409 {
                 let wait = answer.retry_after().unwrap_or(Duration::from_secs(2));
@@ -90,7 +90,7 @@ impl Fan {
     }
 
     async fn leave(&self, hall: &Hall) -> Result<(), ClientError> {
-        let leave = hall.sale.world.api.delete(&hall.sale.path("/queue/places/mine"));
+        let leave = hall.line.delete(&hall.sale.path("/queue/places/mine"));
         leave.by(&self.person).send_politely().await?.success()?;
         Ok(())
     }

@@ -1,23 +1,26 @@
 //! What the whole crowd shares: the event, the cache in front of it, and the
 //! ledger that everybody writes into.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use contracts::catalog::SeatMapBody;
 use contracts::queue::QueueStatusBody;
 use contracts::seats::SeatsBody;
+use domain::{QueueSettings, SectionId};
 
 use crate::demo::chart::Chart;
-use crate::demo::edge::Edge;
 use crate::demo::ledger::{Outcome, Purchase};
 use crate::demo::options::Options;
 use crate::demo::persona::LIMIT_PER_FAN;
 use crate::demo::progress::Tally;
+use crate::edge::Edge;
 use crate::error::ClientError;
+use crate::http::HttpApi;
+use crate::live::LiveConnection;
 use crate::plan::Plan;
 use crate::sale::Sale;
+use crate::watcher::{Source, Watcher};
 use crate::world::World;
-use domain::QueueSettings;
 
 /// The name of the numbered seats' type.
 pub const SEATS: &str = "seats";
@@ -27,13 +30,18 @@ pub const STANDING: &str = "standing";
 /// Short, so that a demo shows what happens to those who don't come.
 pub const GRACE_SECONDS: u32 = 6;
 
+const LINE_AT_ONCE: usize = 8;
+
 /// The event and all that its crowd shares.
 #[derive(Debug)]
 pub struct Hall {
     /// The event.
     pub sale: Sale,
     /// The cache in front of it.
-    pub edge: Edge,
+    pub edge: Arc<Edge>,
+    /// Where fans stand in line: a way of its own, so that a crowd outside does
+    /// not slow down those who are in.
+    pub line: HttpApi,
     /// Who is where.
     pub tally: Tally,
     /// Which seats stand side by side.
@@ -67,7 +75,8 @@ impl Hall {
         let sale = plan.set_up(world).await?;
         let map: SeatMapBody = sale.world.api.get(&sale.path("/seat-map")).read().await?;
         Ok(Self {
-            edge: Edge::new(world.api.clone()),
+            edge: Arc::new(Edge::new(world.api.clone())),
+            line: world.api.lane(LINE_AT_ONCE),
             chart: Chart::of(&map),
             sale,
             tally: Tally::default(),
@@ -89,6 +98,20 @@ impl Hall {
     /// When it can't be had.
     pub async fn seats(&self) -> Result<SeatsBody, ClientError> {
         self.edge.read(&self.sale.path("/seats")).await
+    }
+
+    /// Watches these sections over an open connection (none: all of it), and
+    /// fetches the seats from the edge.
+    ///
+    /// # Errors
+    /// When the subscription fails.
+    pub async fn watch(
+        &self,
+        connection: LiveConnection,
+        sections: &[SectionId],
+    ) -> Result<Watcher, ClientError> {
+        let source = Source::Edge(Arc::clone(&self.edge));
+        Watcher::begin(source, connection, &self.sale.event, sections).await
     }
 
     /// Enters a purchase into the ledger. It counts as it is until it is ended

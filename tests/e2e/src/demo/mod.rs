@@ -4,7 +4,6 @@ pub mod account;
 pub mod books;
 pub mod chance;
 pub mod chart;
-pub mod edge;
 pub mod fan;
 pub mod hall;
 pub mod ledger;

@@ -43,9 +43,9 @@ pub enum Patience {
 /// A fan can have at most so many tickets in the demo.
 pub const LIMIT_PER_FAN: u32 = 4;
 
-/// Half of the crowd is there in the first second, the rest within twelve.
-const RUSH: Duration = Duration::from_secs(1);
-const STRAGGLERS: Duration = Duration::from_secs(12);
+/// Half of the crowd is there at once, the rest within a while.
+const RUSH: Duration = Duration::from_secs(2);
+const STRAGGLERS: Duration = Duration::from_secs(20);
 
 impl Persona {
     /// The fan of that number under a seed, for a hall that has these kinds of

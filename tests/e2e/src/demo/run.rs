@@ -35,8 +35,9 @@ pub struct Finished {
     pub failures: Vec<String>,
 }
 
-/// What the emulator, one process, can be asked at once without a queue of its own.
-const REQUESTS_AT_ONCE: usize = 24;
+/// With those in line, what the emulator, one process, can be asked at once
+/// without a queue of its own.
+const REQUESTS_AT_ONCE: usize = 16;
 const SPECTATORS: usize = 20;
 const FAILURES_TOLD: usize = 5;
 /// After it the fans who are still there count as failed.

@@ -46,8 +46,8 @@ impl Spectators {
         let mut tasks = JoinSet::new();
         let token = hall.sale.viewer_token().await?;
         for _ in 0..count {
-            let connection = hall.sale.world.connect_live(&token).await?;
-            let watcher = hall.sale.watch(connection, &[]).await?;
+            let connection = hall.sale.world.connect_live_politely(&token).await?;
+            let watcher = hall.watch(connection, &[]).await?;
             tasks.spawn(spectate(watcher, end.subscribe()));
         }
         Ok(Self { tasks, end })
