@@ -141,6 +141,43 @@ pub enum Reason {
 }
 
 impl Reason {
+    /// All of them, in the order of their declaration.
+    pub const ALL: &[Self] = &[
+        Self::InvalidRequest,
+        Self::Unauthorized,
+        Self::AdmissionInvalid,
+        Self::Forbidden,
+        Self::NotFound,
+        Self::UnknownTicketType,
+        Self::UnknownSeat,
+        Self::UnknownOrder,
+        Self::MethodNotAllowed,
+        Self::TooLarge,
+        Self::UnsupportedMediaType,
+        Self::VersionMismatch,
+        Self::PreconditionRequired,
+        Self::KeyReused,
+        Self::SoldOut,
+        Self::SeatTaken,
+        Self::OverLimit,
+        Self::HoldExpired,
+        Self::Recovery,
+        Self::Unprocessable,
+        Self::NotOpen,
+        Self::Paused,
+        Self::Closed,
+        Self::SessionEnded,
+        Self::NotCalled,
+        Self::CallMissed,
+        Self::NoPlace,
+        Self::Conflict,
+        Self::TooManyOrders,
+        Self::Gone,
+        Self::Unavailable,
+        Self::OutcomeUnknown,
+        Self::Internal,
+    ];
+
     /// The HTTP status.
     #[must_use]
     pub fn status(self) -> u16 {
@@ -411,6 +448,12 @@ mod tests {
         assert_eq!(body.kind, "https://onsale.dev/problems/sold_out");
         assert_eq!((body.status, body.reason.as_str()), (409, "sold_out"));
         assert_eq!(body.title, "已售完");
+    }
+
+    #[test]
+    fn the_list_of_reasons_is_complete() {
+        let places = Reason::ALL.iter().map(|reason| *reason as usize);
+        assert!(places.eq(0..=Reason::Internal as usize), "Internal is the last one declared");
     }
 
     #[test]
