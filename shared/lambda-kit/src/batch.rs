@@ -70,8 +70,7 @@ impl Deadline {
     }
 
     /// Whether handling one more message can still end in time.
-    #[must_use]
-    pub fn allows_another(&self) -> bool {
+    fn allows_another(&self) -> bool {
         self.remaining() >= self.longest
     }
 }
@@ -80,25 +79,10 @@ impl Deadline {
 /// exactly those that failed: the handler said [`Retry`], it panicked, the time
 /// was up, or the message could not be read (so that it ends in the
 /// dead-letter queue).
-pub async fn each_message<T, F, Fut>(
-    event: SqsEvent,
-    concurrency: usize,
-    deadline: Deadline,
-    handle: F,
-) -> SqsBatchResponse
-where
-    T: DeserializeOwned,
-    F: Fn(Message<T>) -> Fut,
-    Fut: Future<Output = Result<(), Retry>>,
-{
-    let (messages, unreadable) = decode(event);
-    let groups = messages.into_iter().map(|message| (vec![message.id.clone()], message)).collect();
-    run(groups, unreadable, concurrency, deadline, handle).await
-}
-
-/// Like [`each_message`], but messages with the same key are one: the first is
-/// handled, and its outcome is that of all. Two copies of one message in one
-/// batch would otherwise get in each other's way.
+///
+/// Messages with the same key are one: the first is handled, and its outcome is
+/// that of all. Two copies of one message in one batch would otherwise get in
+/// each other's way.
 pub async fn each_distinct<T, K, F, Fut>(
     event: SqsEvent,
     key: impl Fn(&T) -> K,
@@ -169,13 +153,10 @@ where
 
 /// Something panicked; the panic itself was logged where it happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Panicked;
+pub(crate) struct Panicked;
 
 /// Runs a future so that its panic costs nothing but itself.
-///
-/// # Errors
-/// When it panicked.
-pub async fn isolated<Fut: Future>(future: Fut) -> Result<Fut::Output, Panicked> {
+pub(crate) async fn isolated<Fut: Future>(future: Fut) -> Result<Fut::Output, Panicked> {
     // What is shared with a future that panicked are handles to the outside
     // (clients, pools), which hold no half-done state of ours.
     AssertUnwindSafe(future).catch_unwind().await.map_err(|_: Box<dyn Any + Send>| Panicked)

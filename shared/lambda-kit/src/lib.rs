@@ -3,7 +3,7 @@
 //!
 //! A function's `main` reads its [`config`], calls [`start::init`], builds its
 //! clients from [`aws::sdk_config`] and hands a router to [`http::serve`] or a
-//! handler to [`batch::each_message`]. Nothing here knows a rule of the sale.
+//! handler to [`batch::each_distinct`]. Nothing here knows a rule of the sale.
 
 pub mod aws;
 pub mod batch;

@@ -48,15 +48,6 @@ impl<T: Clone + Send + Sync + 'static> Loading<T> {
         Self { load, current }
     }
 
-    /// A value that is already there.
-    #[must_use]
-    pub fn ready(value: T) -> Self {
-        let again = value.clone();
-        let (_, receiver) = watch::channel(Some(Ok(value)));
-        let load = Box::new(move || -> Load<T> { Box::pin(std::future::ready(Ok(again.clone()))) });
-        Self { load, current: Mutex::new(receiver) }
-    }
-
     /// The value, waited for at most this long.
     ///
     /// # Errors

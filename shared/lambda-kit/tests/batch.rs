@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsBatchResponse;
 use jiff::{SignedDuration, Timestamp};
-use lambda_kit::batch::{Deadline, Message, Retry, each_distinct, each_message};
+use lambda_kit::batch::{Deadline, Message, Retry, each_distinct};
 use lambda_kit::clock;
 use lambda_kit::testing::{sqs_event, sqs_event_of_texts};
 
@@ -32,14 +32,15 @@ fn failed(response: &SqsBatchResponse) -> Vec<&str> {
 async fn exactly_those_that_failed_are_reported() {
     let texts = ["1", "no json", "3", "\"four\"", "5", "6"];
     let handled = Mutex::new(Vec::new());
-    let response = each_message(sqs_event_of_texts(texts), 2, far(), |message: Message<u32>| {
-        handled.lock().unwrap().push(message.body);
-        async move {
-            assert!(message.body != 6, "six is a bug");
-            if message.body == 5 { Err(Retry) } else { Ok(()) }
-        }
-    })
-    .await;
+    let response =
+        each_distinct(sqs_event_of_texts(texts), u32::clone, 2, far(), |message: Message<u32>| {
+            handled.lock().unwrap().push(message.body);
+            async move {
+                assert!(message.body != 6, "six is a bug");
+                if message.body == 5 { Err(Retry) } else { Ok(()) }
+            }
+        })
+        .await;
     assert_eq!(failed(&response), ["1", "3", "4", "5"]);
     let mut handled = handled.into_inner().unwrap();
     handled.sort_unstable();
@@ -48,32 +49,39 @@ async fn exactly_those_that_failed_are_reported() {
 
 #[tokio::test]
 async fn a_panic_before_the_first_await_fails_that_message_only() {
-    let response = each_message(sqs_event(&[1, 2]), 1, far(), |message: Message<u32>| {
-        assert!(message.body != 1, "one is a bug");
-        std::future::ready(Ok(()))
-    })
-    .await;
+    let response =
+        each_distinct(sqs_event(&[1, 2]), u32::clone, 1, far(), |message: Message<u32>| {
+            assert!(message.body != 1, "one is a bug");
+            std::future::ready(Ok(()))
+        })
+        .await;
     assert_eq!(failed(&response), ["0"]);
 }
 
 #[tokio::test]
 async fn nothing_is_begun_that_can_not_end_in_time() {
     let deadline = Deadline::at(in_seconds(10), Duration::from_secs(11));
-    let response = each_message(sqs_event(&[1, 2]), 1, deadline, |_: Message<u32>| async {
-        panic!("begun all the same")
-    })
-    .await;
+    let response =
+        each_distinct(sqs_event(&[1, 2]), u32::clone, 1, deadline, |_: Message<u32>| async {
+            panic!("begun all the same")
+        })
+        .await;
     assert_eq!(failed(&response), ["0", "1"]);
 }
 
 #[tokio::test(start_paused = true)]
 async fn what_does_not_end_in_time_is_given_up_and_reported() {
     let deadline = Deadline::at(in_seconds(10), INSTANTLY);
-    let response =
-        each_message(sqs_event(&[1, 2]), 10, deadline, |message: Message<u32>| async move {
+    let response = each_distinct(
+        sqs_event(&[1, 2]),
+        u32::clone,
+        10,
+        deadline,
+        |message: Message<u32>| async move {
             if message.body == 1 { std::future::pending().await } else { Ok(()) }
-        })
-        .await;
+        },
+    )
+    .await;
     assert_eq!(failed(&response), ["0"]);
 }
 
@@ -85,7 +93,7 @@ async fn copies_of_one_message_are_handled_once_and_share_the_outcome() {
         async move { if message.body == 7 { Err(Retry) } else { Ok(()) } }
     };
     let event = sqs_event(&[7, 8, 7, 8, 7]);
-    let response = each_distinct(event, |body| *body, 4, far(), handle).await;
+    let response = each_distinct(event, u32::clone, 4, far(), handle).await;
     assert_eq!(failed(&response), ["0", "2", "4"]);
     assert_eq!(*handled.lock().unwrap(), 2);
 }
@@ -95,7 +103,8 @@ async fn a_message_without_a_name_fails_the_whole_batch_by_its_empty_one() {
     let mut event = sqs_event(&["x"]);
     event.records[0].message_id = None;
     let response =
-        each_message(event, 1, far(), |_: Message<u32>| std::future::ready(Ok(()))).await;
+        each_distinct(event, u32::clone, 1, far(), |_: Message<u32>| std::future::ready(Ok(())))
+            .await;
     assert_eq!(failed(&response), [""]);
 }
 
@@ -103,6 +112,7 @@ async fn a_message_without_a_name_fails_the_whole_batch_by_its_empty_one() {
 async fn an_empty_batch_is_no_failure() {
     let event = sqs_event::<u32>(&[]);
     let response =
-        each_message(event, 1, far(), |_: Message<u32>| std::future::ready(Ok(()))).await;
+        each_distinct(event, u32::clone, 1, far(), |_: Message<u32>| std::future::ready(Ok(())))
+            .await;
     assert_eq!(failed(&response), Vec::<&str>::new());
 }

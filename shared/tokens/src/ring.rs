@@ -5,7 +5,7 @@ use std::future::Future;
 
 use jiff::Timestamp;
 
-use crate::claims::{Admission, Kind, Receipt, Viewer};
+use crate::claims::{Admission, Kind, Viewer};
 use crate::keys::{Keys, PublicKey, TokenError};
 use crate::refreshed::{FetchError, Refreshed};
 
@@ -45,14 +45,6 @@ impl KeyRing {
     /// When it is not to be accepted, or the keys can't be read.
     pub async fn admission(&self, token: &str, now: Timestamp) -> Result<Admission, VerifyError> {
         self.verify(now, |keys| keys.admission(token, now)).await
-    }
-
-    /// Verifies a place's receipt.
-    ///
-    /// # Errors
-    /// When it is not to be accepted, or the keys can't be read.
-    pub async fn receipt(&self, token: &str, now: Timestamp) -> Result<Receipt, VerifyError> {
-        self.verify(now, |keys| keys.receipt(token, now)).await
     }
 
     /// Verifies a viewer's pass.

@@ -14,8 +14,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::Failure;
 use super::gateway::Claims;
-use super::{BODY_LIMIT, Failure};
+use super::layers::BODY_LIMIT;
 
 /// The group whose members may change what is on sale.
 const OPERATORS: &str = "operators";

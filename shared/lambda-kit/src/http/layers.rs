@@ -20,7 +20,7 @@ use crate::batch::isolated;
 use crate::causes::Causes;
 
 /// The largest body a request can have, in bytes.
-pub const BODY_LIMIT: usize = 1_000_000;
+pub(super) const BODY_LIMIT: usize = 1_000_000;
 
 const SECURITY_HEADERS: [(HeaderName, HeaderValue); 4] = [
     (header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff")),
@@ -76,7 +76,7 @@ async fn guarded(request: Request, next: Next) -> Response {
 
 /// The answer to a request that no route takes: 405 where the table of routes
 /// has the path under another method, else 404.
-pub async fn not_found(method: Method, uri: Uri) -> Response {
+async fn not_found(method: Method, uri: Uri) -> Response {
     let allowed = allowed_methods(uri.path());
     if allowed.is_empty() || allowed.contains(&method) {
         return Failure::new(Reason::NotFound).into_response();

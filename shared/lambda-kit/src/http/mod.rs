@@ -17,7 +17,7 @@ pub use extract::{
 };
 pub use failure::{Answer, Failure};
 pub use gateway::{Claims, GatewayEvent, GatewayResponse, answer};
-pub use layers::{BODY_LIMIT, adapt, not_found};
+pub use layers::adapt;
 
 use lambda_runtime::{LambdaEvent, service_fn};
 
