@@ -1,0 +1,103 @@
+//! The stream as the backstop of whoever committed.
+
+use contracts::messages::OrderIntent;
+use domain::{Order, Rejection};
+use order_projector::trigger::{Change, Trigger};
+use test_sale::{LONG, currency, now, places, seats};
+
+use crate::desk::Desk;
+
+#[tokio::test]
+async fn a_live_order_whose_settling_was_lost_is_settled() {
+    let desk = Desk::of(10, 4).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2), seats([1])]).await;
+    let order = desk.sale.persist_unsettled(&intent, LONG).await;
+    for _ in 0..2 {
+        assert!(desk.project(&order).await.is_empty());
+        assert_eq!(desk.counts("floor").await, (0, 2, 8));
+        assert_eq!(desk.counts("stalls").await, (0, 1, 3));
+    }
+    assert!(desk.retries_sent().is_empty());
+}
+
+#[tokio::test]
+async fn an_ended_order_frees_its_units_once_and_an_older_record_revives_nothing() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let live = desk.sale.persist(&intent, LONG).await;
+    let old = desk.image(&live).await;
+    let ended = desk.end(&live).await;
+    let new = desk.image(&ended).await;
+    for images in [[new.clone(), old.clone()], [old.clone(), new.clone()], [new, old.clone()]] {
+        assert!(desk.stream(&images).await.is_empty());
+        assert_eq!(desk.counts("floor").await, (0, 0, 10));
+    }
+    // Alone, and late.
+    assert!(desk.stream(&[old]).await.is_empty());
+    assert_eq!(desk.counts("floor").await, (0, 0, 10));
+}
+
+#[tokio::test]
+async fn m11_who_bought_the_unit_after_an_order_ended_keeps_it_whatever_comes_late() {
+    let desk = Desk::of(0, 1).await;
+    let x = desk.sale.hold("x", "k", vec![seats([0])]).await;
+    let x = desk.sale.persist(&x, LONG).await;
+    let x_live = desk.image(&x).await;
+    let x = desk.end(&x).await;
+    assert!(desk.project(&x).await.is_empty());
+    let y = desk.sale.hold("y", "k", vec![seats([0])]).await;
+    desk.sale.persist(&y, LONG).await;
+    let x_ended = desk.image(&x).await;
+    for image in [x_live, x_ended] {
+        assert!(desk.stream(&[image]).await.is_empty());
+        assert_eq!(desk.sale.seat_status(0).await, redis_store::SeatStatus::Sold);
+        assert_eq!(desk.counts("stalls").await, (0, 1, 0));
+    }
+}
+
+fn refusal(intent: &OrderIntent) -> Order {
+    let rejection = Rejection::SoldOut { ticket_type: test_sale::kind("floor") };
+    Order::refusal(intent.intent(), intent.epoch, rejection, currency(), now())
+}
+
+#[tokio::test]
+async fn a_refusal_gives_back_the_hold_there_may_be() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let refusal = refusal(&intent);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    for _ in 0..2 {
+        assert!(desk.project(&refusal).await.is_empty());
+        assert_eq!(desk.counts("floor").await, (0, 0, 10));
+    }
+}
+
+#[tokio::test]
+async fn a_refusal_that_never_held_leaves_nothing_in_redis() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "held", vec![places(1)]).await;
+    let never_held = OrderIntent {
+        order: test_sale::intent("ben", "k", &[places(1)]).order,
+        customer: test_sale::customer("ben"),
+        ..intent
+    };
+    let refusal = refusal(&never_held);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    assert!(desk.project(&refusal).await.is_empty());
+    let (show, key) = (test_sale::show(), never_held.customer.key());
+    let record = desk.sale.inventory.record(&show, never_held.epoch, &never_held.order, &key).await;
+    assert_eq!(record.unwrap(), None);
+}
+
+#[tokio::test]
+async fn what_can_not_be_read_or_is_removed_holds_up_nothing() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let order = desk.sale.persist_unsettled(&intent, LONG).await;
+    let images = [Some(serde_dynamo::Item::default()), None, Some(desk.image(&order).await)];
+    let change = |image| Change { sequence: "1".to_owned(), image };
+    let trigger = Trigger::Stream(images.into_iter().map(change).collect());
+    assert!(desk.handle(trigger).await.is_empty());
+    assert_eq!(desk.counts("floor").await, (0, 2, 8));
+    assert!(desk.retries_sent().is_empty());
+}
