@@ -17,8 +17,9 @@ use crate::catalogue::{Catalogue, unknown_event};
 use crate::event;
 use crate::stock::{self, sync};
 
-/// So often another edit may come between reading and writing.
-const ATTEMPTS: u32 = 8;
+/// So often another edit may come between reading and writing: of fifty operators
+/// who press a button at once, each is carried out.
+const ATTEMPTS: u32 = 64;
 
 /// `PUT /events/{event}/sale`
 pub(crate) async fn write(

@@ -11,15 +11,6 @@ use super::sync;
 use crate::answer::OrFail;
 use crate::catalogue::{Catalogue, unknown_event};
 
-/// What an attempt to load came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Load {
-    /// The inventory is active.
-    Active,
-    /// Another load began after this one: it counts.
-    Overtaken,
-}
-
 /// Everything an inventory is made of, read after its building began: what is
 /// edited from then on is written to Redis by whoever edits it.
 struct Stock {
@@ -29,31 +20,36 @@ struct Stock {
     orders: Vec<Order>,
 }
 
-/// Loads the inventory of an event that never sold anything.
-pub(super) async fn load(catalogue: &Catalogue, event: &Event) -> Result<Load, Failure> {
+/// Loads the inventory of an event that never sold anything, unless another load
+/// begins after this one: then that one counts, and nothing here is of use.
+pub(super) async fn load(catalogue: &Catalogue, event: &Event) -> Result<(), Failure> {
     let id = &event.id;
     let epoch = match catalogue.store.epoch_raise(id, event.epoch).await.or_fail()? {
         EpochRaised::Raised(epoch) => epoch,
-        EpochRaised::Lost(_) => return Ok(Load::Overtaken),
+        EpochRaised::Lost(_) => return Ok(()),
         EpochRaised::Missing => return Err(unknown_event()),
     };
     if !catalogue.inventory.build_begin(id, epoch).await.or_fail()? {
-        return Ok(Load::Overtaken);
+        return Ok(());
     }
-    let stock = Stock::read(catalogue, id).await?;
-    let Some(counts) = stock.write(catalogue, epoch).await? else { return Ok(Load::Overtaken) };
-    match catalogue.inventory.activate(id, epoch, counts).await.or_fail()? {
-        true => Ok(Load::Active),
-        false => Ok(Load::Overtaken),
+    let is_first = event.epoch.0 == 0;
+    let stock = Stock::read(catalogue, id, is_first).await?;
+    if let Some(counts) = stock.write(catalogue, epoch).await? {
+        catalogue.inventory.activate(id, epoch, counts).await.or_fail()?;
     }
+    Ok(())
 }
 
 impl Stock {
-    async fn read(catalogue: &Catalogue, id: &EventId) -> Result<Self, Failure> {
+    async fn read(catalogue: &Catalogue, id: &EventId, is_first: bool) -> Result<Self, Failure> {
         let event = catalogue.event(id).await?;
         let types = catalogue.store.ticket_types_list(id, Consistency::Strong).await.or_fail()?;
         let sections = catalogue.store.sections_list(id, Consistency::Strong).await.or_fail()?;
-        let orders = live_orders(catalogue, id, &types).await?;
+        // Under the very first epoch nobody can own anything yet.
+        let orders = match is_first {
+            true => Vec::new(),
+            false => live_orders(catalogue, id, &types).await?,
+        };
         Ok(Self { event, types, sections, orders })
     }
 

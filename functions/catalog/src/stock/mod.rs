@@ -19,10 +19,9 @@ pub(crate) use settle::{settle, settle_later};
 use std::time::Duration;
 
 use contracts::problem::Reason;
-use domain::{Event, EventId};
+use domain::{Epoch, Event, EventId};
 use dynamo_store::EventActivated;
 use lambda_kit::http::Failure;
-use load::Load;
 use redis_store::Pointer;
 use tokio::time::Instant;
 
@@ -32,8 +31,8 @@ use crate::catalogue::Catalogue;
 /// A load takes some tens of milliseconds for each thousand seats. Whoever finds
 /// one under way gives it this long before it counts as dead.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(2);
-/// Between two looks at somebody else's load.
-const LOOK: Duration = Duration::from_millis(50);
+/// Between two looks at somebody else's load; each is twice as long as the last.
+const LOOKS: [Duration; 2] = [Duration::from_millis(25), Duration::from_millis(400)];
 /// So often a load may be overtaken before the client is asked to come again.
 const ATTEMPTS: u32 = 4;
 
@@ -66,7 +65,7 @@ fn standing(event: &Event, pointer: Option<Pointer>) -> Standing {
 /// The event with an active inventory, which is loaded where there never was one.
 pub(crate) async fn loaded(catalogue: &Catalogue, id: &EventId) -> Result<Event, Failure> {
     let mut attempts = 0;
-    let mut patient_until = Instant::now() + catalogue.patience;
+    let mut wait = Wait::begin(catalogue.patience);
     loop {
         let event = catalogue.event(id).await?;
         let pointer = catalogue.inventory.pointer(id).await.or_fail()?;
@@ -79,17 +78,43 @@ pub(crate) async fn loaded(catalogue: &Catalogue, id: &EventId) -> Result<Event,
                     return Ok(Event { activated: true, ..event });
                 }
             }
-            Standing::Loading if Instant::now() < patient_until => tokio::time::sleep(LOOK).await,
+            Standing::Loading if wait.goes_on(event.epoch) => wait.look_away().await,
             Standing::Empty | Standing::Loading => {
                 if attempts == ATTEMPTS {
                     return Err(Failure::new(Reason::Unavailable));
                 }
                 attempts += 1;
-                if load::load(catalogue, &event).await? == Load::Overtaken {
-                    patient_until = Instant::now() + catalogue.patience;
-                }
+                load::load(catalogue, &event).await?;
+                wait = Wait::begin(catalogue.patience);
             }
         }
+    }
+}
+
+/// Waiting for somebody else's load. Each load has an epoch of its own, so another
+/// epoch is another load, which gets the same time.
+struct Wait {
+    patience: Duration,
+    epoch: Option<Epoch>,
+    until: Instant,
+    look: Duration,
+}
+
+impl Wait {
+    fn begin(patience: Duration) -> Self {
+        Self { patience, epoch: None, until: Instant::now(), look: LOOKS[0] }
+    }
+
+    fn goes_on(&mut self, epoch: Epoch) -> bool {
+        if self.epoch != Some(epoch) {
+            (self.epoch, self.until) = (Some(epoch), Instant::now() + self.patience);
+        }
+        Instant::now() < self.until
+    }
+
+    async fn look_away(&mut self) {
+        tokio::time::sleep(self.look).await;
+        self.look = LOOKS[1].min(self.look * 2);
     }
 }
 
@@ -101,7 +126,7 @@ pub(crate) fn lost() -> Failure {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Currency, Epoch, SaleSwitch, SaleWindow, Venue};
+    use domain::{Currency, SaleSwitch, SaleWindow, Venue};
     use jiff::Timestamp;
 
     fn event(epoch: u64, activated: bool) -> Event {
@@ -120,6 +145,19 @@ mod tests {
             epoch: Epoch(epoch),
             activated,
         }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_load_is_waited_for_and_none_for_ever() {
+        let mut wait = Wait::begin(PATIENCE);
+        let mut looks = 0;
+        while wait.goes_on(Epoch(1)) {
+            wait.look_away().await;
+            looks += 1;
+        }
+        assert!((5..12).contains(&looks), "{looks}");
+        assert!(wait.goes_on(Epoch(2)), "another load gets its own time");
+        assert!(!Wait::begin(Duration::ZERO).goes_on(Epoch(1)));
     }
 
     #[test]

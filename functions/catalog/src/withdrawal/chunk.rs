@@ -71,7 +71,7 @@ impl<'a> Taker<'a> {
     /// Takes an order's units out of sale; again is fine.
     pub(super) async fn take(
         &self,
-        order: &OrderId,
+        order: OrderId,
         owner: &CustomerId,
         line: Line,
     ) -> Result<Chunk, Failure> {
@@ -122,9 +122,9 @@ impl<'a> Taker<'a> {
         Err(Reason::Unavailable.into())
     }
 
-    fn intent(&self, order: &OrderId, owner: &CustomerId, line: Line) -> Result<Intent, Failure> {
+    fn intent(&self, order: OrderId, owner: &CustomerId, line: Line) -> Result<Intent, Failure> {
         Ok(Intent {
-            order: *order,
+            order,
             customer: owner.clone(),
             event: self.event.id.clone(),
             fingerprint: Fingerprint::v1(&lines_of(line)?),
@@ -233,18 +233,18 @@ impl<'a> Taker<'a> {
                 settle(self.catalogue, &owner, self.event.epoch).await?;
             }
         }
-        self.release(&order.id, &order.customer).await;
+        self.release(order.id, &order.customer).await;
         Ok(Chunk::Spent)
     }
 
     /// Gives an order back, or sees to it that it never comes to be; again is fine.
     pub(super) async fn give_back(
         &self,
-        order: &OrderId,
+        order: OrderId,
         owner: &CustomerId,
         line: Line,
     ) -> Result<(), Failure> {
-        let stored = self.catalogue.orders.order_fetch(owner, order).await.or_fail()?;
+        let stored = self.catalogue.orders.order_fetch(owner, &order).await.or_fail()?;
         let mut current = match stored {
             Some(order) => order,
             None => match self.refuse(order, owner, line).await? {
@@ -273,7 +273,7 @@ impl<'a> Taker<'a> {
     /// Decides against an order that is not stored; with what was stored first.
     async fn refuse(
         &self,
-        order: &OrderId,
+        order: OrderId,
         owner: &CustomerId,
         line: Line,
     ) -> Result<Option<Order>, Failure> {
@@ -291,9 +291,9 @@ impl<'a> Taker<'a> {
     }
 
     /// Frees a hold that will not be kept; where that fails, it lapses.
-    async fn release(&self, order: &OrderId, owner: &CustomerId) {
+    async fn release(&self, order: OrderId, owner: &CustomerId) {
         let (id, epoch) = (&self.event.id, self.event.epoch);
-        let released = self.catalogue.inventory.release(id, epoch, order, &owner.key()).await;
+        let released = self.catalogue.inventory.release(id, epoch, &order, &owner.key()).await;
         if let Err(error) = released {
             tracing::warn!(order = %order, %error, "a hold was not given back and will lapse");
         }

@@ -198,7 +198,7 @@ impl<'a> Withdrawals<'a> {
     /// Takes every order of an attempt, until one can't be had.
     async fn attempt(&self, record: &Withdrawal) -> Result<Attempt, Failure> {
         let owner = owner(record)?;
-        let chunks = record.lines.iter().flat_map(chunks).zip(&record.orders);
+        let chunks = record.lines.iter().flat_map(chunks).zip(record.orders.clone());
         let takes = chunks.map(|(line, order)| self.taker.take(order, &owner, line));
         let mut taken = stream::iter(takes).buffer_unordered(AT_ONCE);
         while let Some(chunk) = taken.try_next().await? {
@@ -233,12 +233,9 @@ impl<'a> Withdrawals<'a> {
         let owner = owner(record)?;
         let chunks: Vec<Line> = record.lines.iter().flat_map(chunks).collect();
         let skipped = record.orders.len().saturating_sub(orders.len());
-        let returns = orders.iter().zip(chunks.into_iter().skip(skipped));
-        stream::iter(returns.map(Ok::<_, Failure>))
-            .try_for_each_concurrent(AT_ONCE, |(order, line)| {
-                self.taker.give_back(order, &owner, line)
-            })
-            .await
+        let returns = orders.iter().copied().zip(chunks.into_iter().skip(skipped));
+        let returns = returns.map(|(order, line)| self.taker.give_back(order, &owner, line));
+        stream::iter(returns).buffer_unordered(AT_ONCE).try_collect().await
     }
 
     /// The record in its next state; none: another request changed it first.

@@ -1,0 +1,156 @@
+//! Lowering and raising a capacity (B18).
+
+use redis_store::Reservation;
+use serde_json::Value;
+
+use crate::given::{Office, event_body, floor, id, places, pointers};
+
+const FLOOR: &str = "/events/show/ticket-types/floor";
+
+async fn version(office: &Office) -> u64 {
+    office.ticket_type("floor").await["version"].as_u64().unwrap()
+}
+
+async fn resize(office: &Office, capacity: u32) -> lambda_kit::testing::TestResponse {
+    office.edit(FLOOR, version(office).await, &places(capacity)).await
+}
+
+async fn sell(office: &Office, sold: u32) {
+    let mut left = sold;
+    while left > 0 {
+        let now = left.min(4);
+        office.buy(&format!("buyer-{left}"), floor(now)).await;
+        left -= now;
+    }
+}
+
+fn numbers(answer: &lambda_kit::testing::TestResponse, names: &[&str]) -> Vec<Option<u64>> {
+    let body = answer.json();
+    names.iter().map(|name| body[*name].as_u64()).collect()
+}
+
+#[tokio::test]
+async fn a_capacity_below_what_is_sold_is_refused_cleanly_and_a_higher_one_sells() {
+    let office = Office::with_sale().await;
+    sell(&office, 44).await;
+    let refused = resize(&office, 16).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "conflict"));
+    assert_eq!(pointers(&refused), ["/capacity"]);
+    assert_eq!(
+        numbers(&refused, &["capacity", "lowest_capacity", "sold", "held", "remaining"]),
+        [Some(64), Some(44), Some(44), Some(0), Some(20)]
+    );
+    let unchanged = office.ticket_type("floor").await;
+    assert_eq!((&unchanged["capacity"], &unchanged["remaining"]), (&64.into(), &20.into()));
+    assert_eq!(office.owned("floor").await, 44);
+
+    assert_eq!(resize(&office, 70).await.status, 200);
+    assert_eq!(office.remaining("floor").await, 26);
+    sell_rest(&office, 26).await;
+    let refused = office.hold("one-too-many", floor(1)).await;
+    assert_eq!(refused, Reservation::SoldOut { line: 0 });
+    assert_eq!(office.owned("floor").await, 70);
+}
+
+async fn sell_rest(office: &Office, count: u32) {
+    for n in 0..count {
+        office.buy(&format!("late-{n}"), floor(1)).await;
+    }
+}
+
+#[tokio::test]
+async fn a_lowered_capacity_holds_and_a_raised_one_first_gives_back() {
+    let office = Office::with_sale().await;
+    sell(&office, 44).await;
+    let lowered = resize(&office, 50).await;
+    assert_eq!(
+        (lowered.status, numbers(&lowered, &["capacity", "remaining"])),
+        (200, vec![Some(50), Some(6)])
+    );
+    assert_eq!(office.owned("floor").await, 58, "44 sold, 14 withdrawn");
+    assert_eq!(office.hold("fan", floor(7)).await, Reservation::SoldOut { line: 0 });
+
+    let raised = resize(&office, 70).await;
+    assert_eq!(numbers(&raised, &["capacity", "remaining"]), [Some(70), Some(26)]);
+    assert_eq!(office.owned("floor").await, 44);
+    let types = office
+        .store
+        .ticket_types_list(&id("show"), dynamo_store::Consistency::Strong)
+        .await
+        .unwrap();
+    assert_eq!(types[0].ceiling, 70, "14 came back, 6 are new");
+}
+
+#[tokio::test]
+async fn up_and_down_in_odd_steps_the_capacity_is_what_can_be_sold() {
+    let office = Office::with_show().await;
+    office.create("/events/show/ticket-types/other", &places(9)).await;
+    office.switch("open").await;
+    sell(&office, 10).await;
+    for capacity in [63, 20, 21, 37, 300, 120, 121, 10, 11, 255, 64, 10] {
+        let answer = resize(&office, capacity).await;
+        assert_eq!(answer.status, 200, "{capacity}: {}", answer.raw.body);
+        let floor = office.ticket_type("floor").await;
+        assert_eq!(floor["capacity"], capacity);
+        assert_eq!(floor["remaining"], capacity - 10, "{capacity}");
+    }
+    assert_eq!(office.remaining("other").await, 9, "another type is untouched");
+}
+
+#[tokio::test]
+async fn house_places_stay_withdrawn_when_the_capacity_changes() {
+    let office = Office::with_sale().await;
+    let house = serde_json::json!({"ticket_type": "floor", "quantity": 5});
+    assert_eq!(office.withdraw("house", &house).await.status, 201);
+    assert_eq!(resize(&office, 60).await.status, 200);
+    assert_eq!(office.remaining("floor").await, 55);
+    assert_eq!(resize(&office, 80).await.status, 200);
+    assert_eq!(office.remaining("floor").await, 75);
+    let mut renamed = places(80);
+    renamed["name"] = Value::from("Standing");
+    assert_eq!(office.edit(FLOOR, version(&office).await, &renamed).await.status, 200);
+    assert_eq!(office.remaining("floor").await, 75);
+    assert_eq!(office.delete("/events/show/withdrawals/house").await.status, 204);
+    assert_eq!(office.remaining("floor").await, 80);
+}
+
+#[tokio::test]
+async fn before_the_first_opening_a_capacity_is_just_another_number() {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    office.create(FLOOR, &places(100_000)).await;
+    assert_eq!(resize(&office, 16).await.status, 200);
+    office.switch("open").await;
+    assert_eq!(office.remaining("floor").await, 16);
+    office.buy("fan", floor(16)).await;
+    assert_eq!(office.hold("fan-2", floor(1)).await, Reservation::SoldOut { line: 0 });
+    assert_eq!(office.owned("floor").await, 16);
+}
+
+#[tokio::test]
+async fn a_capacity_goes_down_in_bounded_steps() {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    office.create(FLOOR, &places(10_000)).await;
+    office.switch("open").await;
+    let refused = resize(&office, 7_999).await;
+    assert_eq!((refused.status, pointers(&refused)), (400, vec!["/capacity".to_owned()]));
+    assert_eq!(resize(&office, 8_000).await.status, 200);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (8_000, 2_000));
+}
+
+#[tokio::test]
+async fn of_two_operators_who_resize_at_once_one_wins_and_it_adds_up() {
+    for _ in 0..5 {
+        let office = Office::with_sale().await;
+        let (six, forty) = (places(60), places(40));
+        let (one, other) =
+            futures::join!(office.edit(FLOOR, 1, &six), office.edit(FLOOR, 1, &forty));
+        let mut statuses = [one.status, other.status];
+        statuses.sort_unstable();
+        assert!([[200, 412], [200, 409]].contains(&statuses), "{statuses:?}");
+        // Whatever was left behind, the next edit puts right.
+        assert_eq!(resize(&office, 50).await.status, 200);
+        assert_eq!((office.remaining("floor").await, office.owned("floor").await), (50, 14));
+    }
+}

@@ -1,0 +1,186 @@
+//! Each step killed, and run again: a request whose calls to DynamoDB break off
+//! after the first, the second, the third, … is sent again, to another
+//! environment, until it gets through; then everything must be as if nothing had
+//! happened.
+
+use lambda_kit::testing::{TestRequest, TestResponse};
+use redis_store::Reservation;
+use serde_json::{Value, json};
+
+use crate::given::{Office, floor, places, stalls};
+
+/// More calls than any request here makes.
+const MOST_CALLS: usize = 60;
+
+/// Sends a request with its wire broken after so many calls; then again, healed.
+/// Whether the break was felt.
+async fn broken_then_again(office: &Office, calls: usize, request: &TestRequest) -> bool {
+    office.wire.break_after(calls);
+    let first = request.clone().send(&office.router).await;
+    office.wire.heal();
+    let again = request.clone().send(&office.another_environment()).await;
+    assert!(is_success(&again), "after {calls} calls: {} {}", again.status, again.raw.body);
+    !is_success(&first)
+}
+
+fn is_success(answer: &TestResponse) -> bool {
+    (200..300).contains(&answer.status)
+}
+
+fn put(path: &str, body: &Value) -> TestRequest {
+    TestRequest::put(path).operator("op").json(body)
+}
+
+/// Breaks a request off at each of its calls in turn, in an office of its own.
+async fn at_every_call<O, C>(
+    open: impl Fn() -> O,
+    request: &TestRequest,
+    check: impl Fn(Office) -> C,
+) where
+    O: Future<Output = Office>,
+    C: Future<Output = ()>,
+{
+    for calls in 0..MOST_CALLS {
+        let office = open().await;
+        let was_felt = broken_then_again(&office, calls, request).await;
+        check(office).await;
+        if !was_felt {
+            assert!(calls > 1, "the request made no calls");
+            return;
+        }
+    }
+    panic!("the request never got through");
+}
+
+#[tokio::test]
+async fn an_opening_that_dies_anywhere_is_finished_by_its_repeat() {
+    let request =
+        put("/events/show/sale", &json!({"state": "open"})).header("idempotency-key", "k");
+    at_every_call(Office::with_show, &request, async |office| {
+        assert_eq!(office.get("/events/show").await.json()["state"], "open");
+        assert_eq!((office.remaining("floor").await, office.remaining("stalls").await), (64, 6));
+        assert!(matches!(office.hold("fan", stalls(&["A-1-1"])).await, Reservation::Held(_)));
+        assert!(matches!(office.hold("fan-2", floor(20)).await, Reservation::Held(_)));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_withdrawal_that_dies_anywhere_is_finished_by_its_repeat() {
+    let request =
+        put("/events/show/withdrawals/house", &json!({"ticket_type": "floor", "quantity": 60}));
+    at_every_call(Office::with_show, &request, async |office| {
+        assert_eq!((office.remaining("floor").await, office.owned("floor").await), (4, 60));
+        assert_eq!(office.delete("/events/show/withdrawals/house").await.status, 204);
+        assert_eq!((office.remaining("floor").await, office.owned("floor").await), (64, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_withdrawal_that_dies_anywhere_can_be_returned_instead() {
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        let request =
+            put("/events/show/withdrawals/house", &json!({"ticket_type": "floor", "quantity": 60}));
+        office.wire.break_after(calls);
+        let first = request.send(&office.router).await;
+        office.wire.heal();
+        let returned = office.delete("/events/show/withdrawals/house").await;
+        assert!([204, 404].contains(&returned.status), "after {calls}: {}", returned.raw.body);
+        assert_eq!(office.owned("floor").await, 0, "after {calls}");
+        let held = office.hold("fan", floor(20)).await;
+        assert!(matches!(held, Reservation::Held(_)), "after {calls}: {held:?}");
+        if is_success(&first) {
+            return;
+        }
+    }
+    panic!("the request never got through");
+}
+
+#[tokio::test]
+async fn a_return_that_dies_anywhere_is_finished_by_its_repeat() {
+    let request = TestRequest::delete("/events/show/withdrawals/house").operator("op");
+    let open = async || {
+        let office = Office::with_sale().await;
+        let body = json!({"ticket_type": "floor", "quantity": 60});
+        assert_eq!(office.withdraw("house", &body).await.status, 201);
+        office
+    };
+    at_every_call(open, &request, async |office| {
+        assert_eq!((office.remaining("floor").await, office.owned("floor").await), (64, 0));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lowered_capacity_that_dies_anywhere_is_finished_by_its_repeat() {
+    let request = put("/events/show/ticket-types/floor", &places(4)).header("if-match", "\"v1\"");
+    at_every_call(Office::with_sale, &request, async |office| {
+        let floor = office.ticket_type("floor").await;
+        assert_eq!((&floor["capacity"], &floor["remaining"]), (&4.into(), &4.into()));
+        assert_eq!(office.owned("floor").await, 60);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_lowered_capacity_that_died_and_was_given_up_is_put_right_by_the_next_edit() {
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        let lower = put("/events/show/ticket-types/floor", &places(4)).header("if-match", "\"v1\"");
+        office.wire.break_after(calls);
+        let first = lower.send(&office.router).await;
+        office.wire.heal();
+        let version = office.ticket_type("floor").await["version"].as_u64().unwrap();
+        let other = office.edit("/events/show/ticket-types/floor", version, &places(65)).await;
+        assert_eq!(other.status, 200, "after {calls}: {}", other.raw.body);
+        let floor = office.ticket_type("floor").await;
+        assert_eq!((&floor["capacity"], &floor["remaining"]), (&65.into(), &65.into()));
+        assert_eq!(office.owned("floor").await, 0, "after {calls}");
+        if is_success(&first) {
+            return;
+        }
+    }
+    panic!("the request never got through");
+}
+
+#[tokio::test]
+async fn a_raised_capacity_that_dies_anywhere_is_finished_by_its_repeat() {
+    let open = async || {
+        let office = Office::with_sale().await;
+        let lowered = office.edit("/events/show/ticket-types/floor", 1, &places(10)).await;
+        assert_eq!(lowered.status, 200);
+        office
+    };
+    let request = put("/events/show/ticket-types/floor", &places(70)).header("if-match", "\"v2\"");
+    at_every_call(open, &request, async |office| {
+        let floor = office.ticket_type("floor").await;
+        assert_eq!((&floor["capacity"], &floor["remaining"]), (&70.into(), &70.into()));
+        assert_eq!(office.owned("floor").await, 0);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn an_edit_that_died_before_redis_knew_of_it_is_finished_by_its_repeat() {
+    let mut body = crate::given::event_body();
+    body["limit_per_customer"] = json!(2);
+    let request = put("/events/show", &body).header("if-match", "\"v2\"");
+    at_every_call(Office::with_sale, &request, async |office| {
+        let refused = office.hold("fan", floor(3)).await;
+        assert_eq!(refused, Reservation::OverLimit { ticket_type: None, limit: 2 });
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_section_that_died_before_redis_knew_of_it_is_finished_by_its_repeat() {
+    let body = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
+    let request = put("/events/show/seat-map/sections/B", &body);
+    at_every_call(Office::with_sale, &request, async |office| {
+        assert_eq!(office.remaining("stalls").await, 8);
+        assert!(matches!(office.hold("fan", stalls(&["B-1-2"])).await, Reservation::Held(_)));
+    })
+    .await;
+}

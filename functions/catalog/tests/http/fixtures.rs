@@ -1,0 +1,48 @@
+//! The events beside the function, as `sam local invoke` sends them.
+
+use lambda_kit::testing::{TestRequest, TestResponse};
+use serde_json::Value;
+
+use crate::given::Office;
+
+async fn send(office: &Office, name: &str) -> TestResponse {
+    let path = format!("{}/events/{name}.json", env!("CARGO_MANIFEST_DIR"));
+    let event: Value = serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+    TestRequest::from_event(event).send(&office.router).await
+}
+
+#[tokio::test]
+async fn every_fixture_is_answered_in_its_turn() {
+    let office = Office::open().await;
+    for (name, status) in [
+        ("event-put", 201),
+        ("event-get", 200),
+        ("ticket-type-put", 201),
+        ("ticket-types-get", 200),
+        ("sale-put", 200),
+        ("seats-get", 200),
+        ("unknown-path", 404),
+        ("wrong-method", 405),
+    ] {
+        let answer = send(&office, name).await;
+        assert_eq!(answer.status, status, "{name}: {}", answer.raw.body);
+    }
+}
+
+#[tokio::test]
+async fn what_a_fixture_needs_and_does_not_find_is_named() {
+    let office = Office::open().await;
+    for name in ["event-get", "ticket-type-put", "section-put", "sale-put", "withdrawal-put"] {
+        let answer = send(&office, name).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (404, "not_found"), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn a_wrong_method_is_told_the_right_ones() {
+    let office = Office::open().await;
+    let answer = send(&office, "wrong-method").await;
+    assert_eq!(answer.header("allow"), "POST");
+    assert_eq!(answer.reason(), "method_not_allowed");
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+}

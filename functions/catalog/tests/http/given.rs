@@ -1,0 +1,291 @@
+//! An office with its stores, and what operators and fans do there.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use aws_config::retry::RetryConfig;
+use axum::Router;
+use catalog::catalogue::Catalogue;
+use catalog::router::router;
+use domain::{
+    Currency, CustomerId, EventId, Fingerprint, IdempotencyKey, Line, Money, Operation, Order,
+    OrderId, OrderLines, OrderState, SeatLabel, TicketTypeId, Wanted,
+};
+use dynamo_store::{CatalogStore, Consistency, OrderStore, PartitionCounts, Persisted};
+use lambda_kit::http::{GroupsClaim, adapt};
+use lambda_kit::testing::{TestRequest, TestResponse};
+use redis_store::{Hold, Inventory, Mode, Redis, RedisMode, Reservation, Reserve, Settle, Settled};
+use serde_json::{Value, json};
+use test_support::dynamo::Dynamo;
+use test_support::redis::{Engine, RedisServer};
+use test_support::wire::Wire;
+
+pub(crate) const HOLD: Duration = Duration::from_secs(600);
+
+/// The function with stores of its own.
+pub(crate) struct Office {
+    pub(crate) router: Router,
+    pub(crate) wire: Wire,
+    pub(crate) inventory: Inventory,
+    pub(crate) store: CatalogStore,
+    pub(crate) orders: OrderStore,
+    pub(crate) redis: RedisServer,
+    dynamo: Dynamo,
+}
+
+pub(crate) fn id(text: &str) -> EventId {
+    EventId::parse(text).unwrap()
+}
+
+pub(crate) fn type_id(text: &str) -> TicketTypeId {
+    TicketTypeId::parse(text).unwrap()
+}
+
+pub(crate) fn seat(text: &str) -> SeatLabel {
+    SeatLabel::parse(text).unwrap()
+}
+
+pub(crate) fn event_body() -> Value {
+    json!({
+        "title": "秋之晚會 Autumn Gala",
+        "venue": {"name": "Taipei Dome", "city": "Taipei"},
+        "time_zone": "Asia/Taipei",
+        "starts_at": "2099-12-31T12:00:00Z",
+        "sale": {"opens_at": "2020-01-01T02:00:00Z", "closes_at": "2099-12-31T00:00:00Z"},
+        "currency": "TWD",
+    })
+}
+
+pub(crate) fn places(capacity: u32) -> Value {
+    json!({
+        "kind": "general_admission",
+        "name": "Floor",
+        "price": {"amount": 280_000, "currency": "TWD"},
+        "capacity": capacity,
+    })
+}
+
+pub(crate) fn numbered() -> Value {
+    json!({
+        "kind": "reserved_seating",
+        "name": "Stalls",
+        "price": {"amount": 880_000, "currency": "TWD"},
+    })
+}
+
+impl Office {
+    /// Empty stores.
+    pub(crate) async fn open() -> Self {
+        let (dynamo, redis) = (Dynamo::start().await, RedisServer::start(Engine::Redis));
+        let wire = Wire::new();
+        // A call that breaks is broken: waiting for the SDK's retries tells nothing new.
+        let config = dynamo.sdk_config().into_builder().retry_config(RetryConfig::disabled());
+        let client = dynamo_store::client(&wire.over(&config.build()));
+        let tables = &dynamo.tables;
+        let store = CatalogStore::new(client.clone(), &tables.catalog);
+        let orders = OrderStore::new(client, &tables.orders, &tables.units);
+        let inventory = Inventory::new(Redis::connect(&redis.url(), RedisMode::Single));
+        let office = Self { router: Router::new(), wire, inventory, store, orders, redis, dynamo };
+        Self { router: office.another_environment(), ..office }
+    }
+
+    /// A further environment of the function over the same stores: it remembers
+    /// nothing of what others did.
+    pub(crate) fn another_environment(&self) -> Router {
+        routed(self.catalogue().impatient())
+    }
+
+    /// One that waits for others, as those that are deployed do.
+    pub(crate) fn patient_environment(&self) -> Router {
+        routed(self.catalogue())
+    }
+
+    fn catalogue(&self) -> Catalogue {
+        let (store, orders) = (self.store.clone(), self.orders.clone());
+        Catalogue::new(store, orders, self.inventory.clone(), HOLD)
+    }
+
+    /// The same tables over another wire, for what the test itself looks up while
+    /// the function's own is broken.
+    pub(crate) fn orders_beside(&self) -> OrderStore {
+        let tables = &self.dynamo.tables;
+        OrderStore::new(
+            dynamo_store::client(&self.dynamo.sdk_config()),
+            &tables.orders,
+            &tables.units,
+        )
+    }
+
+    /// An office with an event `show` that has 64 places and a hall of six seats.
+    pub(crate) async fn with_show() -> Self {
+        let office = Self::open().await;
+        office.create("/events/show", &event_body()).await;
+        office.create("/events/show/ticket-types/floor", &places(64)).await;
+        office.create("/events/show/ticket-types/stalls", &numbered()).await;
+        let rows = json!([{"row": 1, "seats": 3}, {"row": 2, "seats": 3}]);
+        let section = json!({"ticket_type": "stalls", "rows": rows});
+        office.create("/events/show/seat-map/sections/A", &section).await;
+        office
+    }
+
+    /// The same, on sale.
+    pub(crate) async fn with_sale() -> Self {
+        let office = Self::with_show().await;
+        office.switch("open").await;
+        office
+    }
+
+    pub(crate) async fn create(&self, path: &str, body: &Value) -> TestResponse {
+        let put = TestRequest::put(path).operator("op").header("if-none-match", "*").json(body);
+        let answer = put.send(&self.router).await;
+        assert_eq!(answer.status, 201, "{path}: {}", answer.raw.body);
+        answer
+    }
+
+    pub(crate) async fn get(&self, path: &str) -> TestResponse {
+        TestRequest::get(path).send(&self.router).await
+    }
+
+    pub(crate) async fn put(&self, path: &str, body: &Value) -> TestResponse {
+        TestRequest::put(path).operator("op").json(body).send(&self.router).await
+    }
+
+    pub(crate) async fn edit(&self, path: &str, version: u64, body: &Value) -> TestResponse {
+        let tag = format!("\"v{version}\"");
+        let put = TestRequest::put(path).operator("op").header("if-match", &tag).json(body);
+        put.send(&self.router).await
+    }
+
+    pub(crate) async fn delete(&self, path: &str) -> TestResponse {
+        TestRequest::delete(path).operator("op").send(&self.router).await
+    }
+
+    pub(crate) async fn command(&self, key: &str, state: &str) -> TestResponse {
+        command(&self.router, key, state).await
+    }
+
+    /// Says what the sale shall be, under a key of its own.
+    pub(crate) async fn switch(&self, state: &str) {
+        let at = lambda_kit::clock::now().as_nanosecond();
+        let answer = self.command(&format!("{state}-{at}"), state).await;
+        assert_eq!(answer.status, 200, "{}", answer.raw.body);
+    }
+
+    pub(crate) async fn withdraw(&self, id: &str, body: &Value) -> TestResponse {
+        self.put(&format!("/events/show/withdrawals/{id}"), body).await
+    }
+
+    /// What the list says remains of a type.
+    pub(crate) async fn remaining(&self, ticket_type: &str) -> u64 {
+        self.ticket_type(ticket_type).await["remaining"].as_u64().unwrap()
+    }
+
+    pub(crate) async fn ticket_type(&self, ticket_type: &str) -> Value {
+        let list = self.get("/events/show/ticket-types").await.json();
+        let types = list["ticket_types"].as_array().unwrap();
+        types.iter().find(|one| one["id"] == ticket_type).unwrap().clone()
+    }
+
+    /// How many units of a type DynamoDB says are owned.
+    pub(crate) async fn owned(&self, ticket_type: &str) -> usize {
+        let orders = self.orders_beside();
+        let types = self.store.ticket_types_list(&id("show"), Consistency::Strong).await.unwrap();
+        let partitions = PartitionCounts::of(&types);
+        orders.units_list(&id("show"), &type_id(ticket_type), &partitions).await.unwrap().len()
+    }
+
+    /// A fan's hold.
+    pub(crate) async fn hold(&self, fan: &str, line: Line) -> Reservation {
+        self.inventory.reserve(&self.wish(fan, line).await).await.unwrap()
+    }
+
+    async fn wish(&self, fan: &str, line: Line) -> Reserve {
+        let event = self.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap();
+        let customer = CustomerId::parse(fan).unwrap();
+        let lines = OrderLines::new(vec![line]).unwrap();
+        Reserve {
+            event: id("show"),
+            epoch: event.unwrap().epoch,
+            order: order_id(&customer),
+            customer: customer.key(),
+            fingerprint: Fingerprint::v1(&lines),
+            lines,
+            hold: HOLD,
+            mode: Mode::Buy,
+            session: None,
+        }
+    }
+
+    /// A fan's persisted order.
+    pub(crate) async fn buy(&self, fan: &str, line: Line) -> Order {
+        let wish = self.wish(fan, line.clone()).await;
+        let mut reservation = self.inventory.reserve(&wish).await.unwrap();
+        while let Reservation::GrantNeeded { ticket_type, mark, ceiling } = reservation {
+            let to = ceiling.min(mark + 20);
+            let mark = self.store.mark_raise(&wish.event, &ticket_type, to).await.unwrap();
+            let (event, epoch) = (&wish.event, wish.epoch);
+            self.inventory.mark_raise(event, epoch, &ticket_type, mark).await.unwrap();
+            reservation = self.inventory.reserve(&wish).await.unwrap();
+        }
+        let Reservation::Held(hold) = reservation else { panic!("{reservation:?}") };
+        let order = order_of(&wish, fan, hold);
+        let types = self.store.ticket_types_list(&id("show"), Consistency::Strong).await.unwrap();
+        let persisted = self.orders.order_persist(&order, &PartitionCounts::of(&types)).await;
+        assert_eq!(persisted.unwrap(), Persisted::New);
+        let settled = self.inventory.settle(&Settle::of(&order, wish.epoch, false)).await.unwrap();
+        assert_eq!(settled, Settled::Applied);
+        order
+    }
+}
+
+fn routed(catalogue: Catalogue) -> Router {
+    adapt(router(Arc::new(catalogue), GroupsClaim("cognito:groups".to_owned())))
+}
+
+pub(crate) async fn command(router: &Router, key: &str, state: &str) -> TestResponse {
+    let put = TestRequest::put("/events/show/sale").operator("op").header("idempotency-key", key);
+    put.json(&json!({"state": state})).send(router).await
+}
+
+fn order_id(customer: &CustomerId) -> OrderId {
+    let key = IdempotencyKey::parse("key").unwrap();
+    OrderId::derive(customer, Operation::PlaceOrder, &id("show"), &key)
+}
+
+fn order_of(wish: &Reserve, fan: &str, hold: Hold) -> Order {
+    let now = lambda_kit::clock::now();
+    let currency = Currency::parse("TWD").unwrap();
+    Order {
+        id: wish.order,
+        customer: CustomerId::parse(fan).unwrap(),
+        event: wish.event.clone(),
+        epoch: wish.epoch,
+        state: OrderState::Paid,
+        rejection: None,
+        version: 1,
+        fingerprint: wish.fingerprint,
+        total: Money { amount: Order::sum(&hold.lines), currency },
+        lines: hold.lines,
+        created_at: now,
+        updated_at: now,
+        pay_by: None,
+    }
+}
+
+/// Places of the floor.
+pub(crate) fn floor(quantity: u32) -> Line {
+    Line { ticket_type: type_id("floor"), wanted: Wanted::Quantity(quantity) }
+}
+
+/// Seats of the stalls.
+pub(crate) fn stalls(seats: &[&str]) -> Line {
+    let seats = seats.iter().map(|label| seat(label)).collect();
+    Line { ticket_type: type_id("stalls"), wanted: Wanted::Seats(seats) }
+}
+
+/// The pointers of a problem's wrong fields.
+pub(crate) fn pointers(answer: &TestResponse) -> Vec<String> {
+    let body = answer.json();
+    let errors = body["errors"].as_array().cloned().unwrap_or_default();
+    errors.iter().map(|error| error["pointer"].as_str().unwrap().to_owned()).collect()
+}

@@ -1,0 +1,172 @@
+//! The sale: opening loads the inventory, and nothing ever resets a live one.
+
+use domain::{Epoch, SaleSwitch};
+use dynamo_store::Consistency;
+use lambda_kit::testing::TestRequest;
+use redis_store::{Pointer, Reservation};
+use serde_json::json;
+
+use crate::given::{Office, command, event_body, floor, id, numbered, places, stalls};
+
+#[tokio::test]
+async fn opening_loads_everything_and_marks_it() {
+    let office = Office::with_show().await;
+    let answer = office.command("k", "open").await;
+    assert_eq!((answer.status, answer.json()["state"].as_str()), (200, Some("open")));
+    assert_eq!(answer.header("etag"), "\"v2-open\"");
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert_eq!((event.epoch, event.activated), (Epoch(1), true));
+    let pointer = office.inventory.pointer(&id("show")).await.unwrap();
+    assert_eq!(pointer, Some(Pointer::Active(Epoch(1))));
+    assert_eq!(office.remaining("floor").await, 64);
+    assert_eq!(office.remaining("stalls").await, 6);
+    assert!(matches!(office.hold("fan-1", stalls(&["A-2-3"])).await, Reservation::Held(_)));
+    // Serials are issued below the durable mark only: its first block is there.
+    assert!(matches!(office.hold("fan-2", floor(20)).await, Reservation::Held(_)));
+    let grant = office.hold("fan-3", floor(1)).await;
+    assert!(matches!(grant, Reservation::GrantNeeded { mark: 20, ceiling: 64, .. }), "{grant:?}");
+}
+
+#[tokio::test]
+async fn a_sale_goes_on_where_it_was_paused() {
+    let office = Office::with_sale().await;
+    let Reservation::Held(held) = office.hold("fan-1", floor(2)).await else { panic!() };
+    office.switch("paused").await;
+    assert_eq!(office.get("/events/show").await.json()["state"], "paused");
+    assert_eq!(office.hold("fan-2", floor(1)).await, Reservation::Paused);
+    assert_eq!(office.hold("fan-1", floor(2)).await, Reservation::Replayed(held));
+    office.switch("open").await;
+    assert!(matches!(office.hold("fan-2", floor(1)).await, Reservation::Held(_)));
+    office.switch("closed").await;
+    assert_eq!(office.hold("fan-3", floor(1)).await, Reservation::Closed);
+    assert_eq!(office.get("/events/show").await.json()["state"], "closed");
+    office.switch("open").await;
+    assert_eq!(office.remaining("floor").await, 61);
+}
+
+#[tokio::test]
+async fn opening_again_never_resets_a_live_sale() {
+    let office = Office::with_sale().await;
+    office.buy("fan-1", stalls(&["A-1-1"])).await;
+    office.hold("fan-2", stalls(&["A-1-2"])).await;
+    let opens = (0..10).map(|n| {
+        let router = office.another_environment();
+        async move { command(&router, &format!("again-{n}"), "open").await.status }
+    });
+    assert_eq!(futures::future::join_all(opens).await, [200; 10]);
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert_eq!(event.epoch, Epoch(1));
+    for (fan, seat) in [("fan-3", "A-1-1"), ("fan-4", "A-1-2")] {
+        let refused = office.hold(fan, stalls(&[seat])).await;
+        assert!(matches!(refused, Reservation::SeatTaken { .. }), "{refused:?}");
+    }
+}
+
+#[tokio::test]
+async fn of_many_who_open_at_once_one_loads() {
+    let office = Office::with_show().await;
+    let opens = (0..20).map(|n| {
+        let router = office.patient_environment();
+        async move { command(&router, &format!("open-{n}"), "open").await }
+    });
+    for answer in futures::future::join_all(opens).await {
+        assert_eq!(answer.status, 200, "{}", answer.raw.body);
+    }
+    assert_eq!(office.remaining("floor").await, 64);
+    assert_eq!(office.remaining("stalls").await, 6);
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert!(event.activated);
+}
+
+#[tokio::test]
+async fn a_command_that_comes_again_late_changes_nothing() {
+    let office = Office::with_show().await;
+    assert_eq!(office.command("open-1", "open").await.status, 200);
+    assert_eq!(office.command("pause-1", "paused").await.status, 200);
+    let late = office.command("open-1", "open").await;
+    assert_eq!((late.status, late.json()["state"].as_str()), (200, Some("paused")));
+    assert_eq!(office.hold("fan", floor(1)).await, Reservation::Paused);
+    let other = office.command("pause-1", "closed").await;
+    assert_eq!((other.status, other.reason().as_str()), (422, "key_reused"));
+    let put = TestRequest::put("/events/show/sale").operator("another");
+    let put = put.header("idempotency-key", "open-1").json(&json!({"state": "open"}));
+    assert_eq!(put.send(&office.router).await.json()["state"], "open", "a key is its operator's");
+}
+
+#[tokio::test]
+async fn a_command_needs_a_key_and_a_word_it_knows() {
+    let office = Office::with_show().await;
+    let without = office.put("/events/show/sale", &json!({"state": "open"})).await;
+    assert_eq!(crate::given::pointers(&without), ["header:Idempotency-Key"]);
+    for state in [json!("scheduled"), json!("OPEN"), json!(null), json!(1)] {
+        let put = TestRequest::put("/events/show/sale").operator("op");
+        let put = put.header("idempotency-key", "k").json(&json!({"state": state}));
+        let answer = put.send(&office.router).await;
+        let pointers = crate::given::pointers(&answer);
+        assert_eq!((answer.status, pointers), (400, vec!["/state".to_owned()]), "{state}");
+    }
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert_eq!((event.switch, event.epoch), (SaleSwitch::Scheduled, Epoch(0)));
+}
+
+#[tokio::test]
+async fn an_event_may_be_paused_or_closed_before_it_was_ever_opened() {
+    let office = Office::with_show().await;
+    office.switch("paused").await;
+    assert_eq!(office.get("/events/show").await.json()["state"], "paused");
+    assert_eq!(office.inventory.pointer(&id("show")).await.unwrap(), None);
+    office.switch("open").await;
+    assert!(matches!(office.hold("fan", floor(1)).await, Reservation::Held(_)));
+}
+
+#[tokio::test]
+async fn an_inventory_that_sold_and_is_gone_is_not_loaded_afresh() {
+    let office = Office::with_sale().await;
+    office.buy("fan", floor(2)).await;
+    flush(&office);
+    for state in ["open", "paused"] {
+        let answer = office.command(&format!("after-{state}"), state).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"), "{state}");
+        assert_ne!(answer.header("retry-after"), "");
+    }
+    assert_eq!(office.inventory.pointer(&id("show")).await.unwrap(), None);
+    assert_eq!(office.get("/events/show/seats").await.status, 503);
+    assert_eq!(office.get("/events/show/ticket-types").await.status, 503);
+    let withdrawn = office.withdraw("w", &json!({"ticket_type": "floor", "quantity": 1})).await;
+    assert_eq!(withdrawn.status, 503);
+    assert_eq!(office.get("/events/show").await.status, 200);
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert_eq!(event.switch, SaleSwitch::Paused, "what was said last waits for the recovery");
+}
+
+fn flush(office: &Office) {
+    let client = redis::Client::open(office.redis.url()).unwrap();
+    let _: () = redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
+}
+
+#[tokio::test]
+async fn window_and_limit_follow_an_edit() {
+    let office = Office::with_sale().await;
+    let mut edit = event_body();
+    edit["limit_per_customer"] = json!(2);
+    assert_eq!(office.edit("/events/show", 2, &edit).await.status, 200);
+    let refused = office.hold("fan", floor(3)).await;
+    assert_eq!(refused, Reservation::OverLimit { ticket_type: None, limit: 2 });
+    edit["sale"] = json!({"opens_at": "2098-01-01T00:00:00Z", "closes_at": "2099-01-01T00:00:00Z"});
+    assert_eq!(office.edit("/events/show", 3, &edit).await.status, 200);
+    assert!(matches!(office.hold("fan", floor(1)).await, Reservation::NotOpen { .. }));
+    assert_eq!(office.get("/events/show").await.json()["state"], "scheduled");
+    edit["sale"] = json!({"opens_at": "2020-01-01T00:00:00Z", "closes_at": "2021-01-01T00:00:00Z"});
+    assert_eq!(office.edit("/events/show", 4, &edit).await.status, 200);
+    assert_eq!(office.hold("fan", floor(1)).await, Reservation::Closed);
+}
+
+#[tokio::test]
+async fn an_event_may_be_opened_before_it_has_anything_to_sell() {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    office.switch("open").await;
+    office.create("/events/show/ticket-types/floor", &places(5)).await;
+    office.create("/events/show/ticket-types/stalls", &numbered()).await;
+    assert!(matches!(office.hold("fan", floor(5)).await, Reservation::Held(_)));
+}
