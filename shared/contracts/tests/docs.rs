@@ -1,4 +1,5 @@
 //! The documents of the public interface say what the code has, and no more.
+#![cfg(test)]
 
 use std::collections::BTreeSet;
 use std::fs;
