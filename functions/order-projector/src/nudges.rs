@@ -72,11 +72,13 @@ mod tests {
     }
 
     fn ticks(updates: &[LiveUpdate]) -> Vec<&str> {
-        let tick = |update| match update {
-            &LiveUpdate::Tick { ref event, .. } => Some(event.as_str()),
-            LiveUpdate::Order { .. } => None,
-        };
-        updates.iter().filter_map(tick).collect()
+        updates
+            .iter()
+            .filter_map(|update| match update {
+                LiveUpdate::Tick { event, .. } => Some(event.as_str()),
+                LiveUpdate::Order { .. } => None,
+            })
+            .collect()
     }
 
     #[test]

@@ -55,8 +55,8 @@ impl Till {
             // The script may have run although its reply did not come.
             let reply = self.inventory.reserve(&wish).await.map_err(Failure::outcome_unknown)?;
             let remedy = match verdict_of(reply, &request.lines) {
-                Verdict::Again(remedy) => remedy,
-                verdict => return Ok((verdict, event)),
+                Ok(verdict) => return Ok((verdict, event)),
+                Err(remedy) => remedy,
             };
             if !patience.allows(&remedy) {
                 return Ok((Verdict::Undecided(Undecided::Unavailable), event));

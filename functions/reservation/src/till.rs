@@ -80,7 +80,6 @@ impl Till {
                 (Undecided::NotAdmitted, Err(why)) => answer::not_admitted(why),
                 (why, _) => answer::undecided(why, &request.body),
             }),
-            Verdict::Again(_) => Err(Failure::new(Reason::Unavailable)),
         }
     }
 

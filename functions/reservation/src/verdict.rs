@@ -16,8 +16,6 @@ pub enum Verdict {
     Over,
     /// Nothing was decided and nothing is stored: the same key may be tried again.
     Undecided(Undecided),
-    /// Something has to be put right, then the inventory is asked again.
-    Again(Remedy),
 }
 
 /// Why nothing was decided.
@@ -50,7 +48,7 @@ pub enum Undecided {
     Unavailable,
 }
 
-/// What has to be put right.
+/// What has to be put right before the inventory is asked again.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remedy {
     /// Nothing: lapsed holds were given back, and there are more of them.
@@ -71,20 +69,23 @@ pub enum Remedy {
 }
 
 /// Reads a reply to a reservation of these lines.
-#[must_use]
-pub fn verdict_of(reply: Reservation, lines: &OrderLines) -> Verdict {
+///
+/// # Errors
+/// When something has to be put right first.
+pub fn verdict_of(reply: Reservation, lines: &OrderLines) -> Result<Verdict, Remedy> {
     let type_of = |line: usize| lines.as_slice().get(line).map(|line| line.ticket_type.clone());
-    let undecided = Verdict::Undecided;
+    let refused = |rejection| Ok(Verdict::Refused(rejection));
+    let undecided = |why| Ok(Verdict::Undecided(why));
     match reply {
-        Reservation::Held(hold) | Reservation::Replayed(hold) => Verdict::Held(hold),
-        Reservation::Lapsed | Reservation::Ended => Verdict::Over,
+        Reservation::Held(hold) | Reservation::Replayed(hold) => Ok(Verdict::Held(hold)),
+        Reservation::Lapsed | Reservation::Ended => Ok(Verdict::Over),
         Reservation::SoldOut { line } => match type_of(line) {
-            Some(ticket_type) => Verdict::Refused(Rejection::SoldOut { ticket_type }),
+            Some(ticket_type) => refused(Rejection::SoldOut { ticket_type }),
             None => undecided(Undecided::Unavailable),
         },
-        Reservation::SeatTaken { seats, .. } => Verdict::Refused(Rejection::SeatTaken { seats }),
+        Reservation::SeatTaken { seats, .. } => refused(Rejection::SeatTaken { seats }),
         Reservation::OverLimit { ticket_type, limit } => {
-            Verdict::Refused(Rejection::OverLimit { ticket_type, limit })
+            refused(Rejection::OverLimit { ticket_type, limit })
         }
         Reservation::Mismatch => undecided(Undecided::KeyReused),
         Reservation::NotFound => undecided(Undecided::NotAdmitted),
@@ -101,11 +102,69 @@ pub fn verdict_of(reply: Reservation, lines: &OrderLines) -> Verdict {
             undecided(type_of(line).map_or(Undecided::Unavailable, Undecided::WrongKind))
         }
         Reservation::Unavailable | Reservation::Recovering => undecided(Undecided::Unavailable),
-        Reservation::Again => Verdict::Again(Remedy::None),
-        Reservation::StaleEpoch { .. } => Verdict::Again(Remedy::Epoch),
-        Reservation::Overdue(orders) => Verdict::Again(Remedy::Overdue(orders)),
+        Reservation::Again => Err(Remedy::None),
+        Reservation::StaleEpoch { .. } => Err(Remedy::Epoch),
+        Reservation::Overdue(orders) => Err(Remedy::Overdue(orders)),
         Reservation::GrantNeeded { ticket_type, mark, ceiling } => {
-            Verdict::Again(Remedy::Mark { ticket_type, mark, ceiling })
+            Err(Remedy::Mark { ticket_type, mark, ceiling })
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::{Line, Wanted};
+
+    fn lines() -> OrderLines {
+        let line = |name: &str| Line {
+            ticket_type: TicketTypeId::parse(name).unwrap(),
+            wanted: Wanted::Quantity(1),
+        };
+        OrderLines::new(vec![line("stalls"), line("floor")]).unwrap()
+    }
+
+    #[test]
+    fn only_sold_out_seat_taken_and_over_limit_are_decisions() {
+        let floor = TicketTypeId::parse("floor").unwrap();
+        let refusals = [
+            (Reservation::SoldOut { line: 0 }, "sold_out"),
+            (Reservation::SeatTaken { line: 0, seats: vec![] }, "seat_taken"),
+            (Reservation::OverLimit { ticket_type: Some(floor.clone()), limit: 4 }, "over_limit"),
+        ];
+        for (reply, reason) in refusals {
+            let Ok(Verdict::Refused(rejection)) = verdict_of(reply, &lines()) else {
+                panic!("{reason} is a decision");
+            };
+            assert_eq!(rejection.reason(), reason);
+        }
+        let opens_at = Timestamp::UNIX_EPOCH;
+        for reply in [
+            Reservation::Mismatch,
+            Reservation::NotFound,
+            Reservation::NotOpen { opens_at },
+            Reservation::Paused,
+            Reservation::Closed,
+            Reservation::SessionEnded,
+            Reservation::TooManyOrders,
+            Reservation::Unavailable,
+            Reservation::Recovering,
+            Reservation::UnknownType { line: 0 },
+            Reservation::UnknownSeat { line: 0, seats: vec![] },
+            Reservation::WrongKind { line: 0 },
+        ] {
+            let verdict = verdict_of(reply.clone(), &lines());
+            assert!(matches!(verdict, Ok(Verdict::Undecided(_))), "{reply:?}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_named_by_its_type_in_canonical_order() {
+        let floor = TicketTypeId::parse("floor").unwrap();
+        let sold_out = Verdict::Refused(Rejection::SoldOut { ticket_type: floor });
+        assert_eq!(verdict_of(Reservation::SoldOut { line: 0 }, &lines()), Ok(sold_out));
+        // A line that was not asked for is no answer to this order.
+        let unavailable = Verdict::Undecided(Undecided::Unavailable);
+        assert_eq!(verdict_of(Reservation::SoldOut { line: 7 }, &lines()), Ok(unavailable));
     }
 }

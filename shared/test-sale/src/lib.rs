@@ -179,19 +179,19 @@ impl Sale {
             self.raise_mark(epoch, ceiling).await;
             reply = self.reserve(&wish).await;
         }
-        match reply {
-            Reservation::Held(held) | Reservation::Replayed(held) => OrderIntent {
-                order: wish.order,
-                customer: customer(fan),
-                event: show(),
-                epoch,
-                fingerprint: wish.fingerprint,
-                held_at: held.expires_at - signed(hold),
-                expires_at: held.expires_at,
-                lines: held.lines,
-                currency: currency(),
-            },
-            other => panic!("not held: {other:?}"),
+        let (Reservation::Held(held) | Reservation::Replayed(held)) = reply else {
+            panic!("not held: {reply:?}");
+        };
+        OrderIntent {
+            order: wish.order,
+            customer: customer(fan),
+            event: show(),
+            epoch,
+            fingerprint: wish.fingerprint,
+            held_at: held.expires_at - signed(hold),
+            expires_at: held.expires_at,
+            lines: held.lines,
+            currency: currency(),
         }
     }
 

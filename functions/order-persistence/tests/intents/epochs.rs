@@ -23,7 +23,7 @@ async fn an_intent_of_an_older_epoch_loses_its_place_to_a_newer_order() {
     let old = desk.sale.hold("ann", "k", vec![places(1)]).await;
     desk.sale.open_epoch(Epoch(2), 1, 0).await;
     let new = desk.sale.hold("ben", "k", vec![places(1)]).await;
-    assert!(desk.batch(&[new.clone()]).await.is_empty());
+    assert!(desk.batch(std::slice::from_ref(&new)).await.is_empty());
     for _ in 0..2 {
         assert!(desk.batch(std::slice::from_ref(&old)).await.is_empty());
         assert_eq!(desk.refusal(&old).await, Rejection::Recovery);

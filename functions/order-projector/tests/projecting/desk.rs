@@ -109,10 +109,9 @@ impl Desk {
     /// Ends an order in DynamoDB, behind Redis' back.
     pub(crate) async fn end(&self, order: &Order) -> Order {
         let expired = OrderState::Expired;
-        match self.sale.orders.order_end(order, expired, now(), &partitions()).await.unwrap() {
-            Ended::Ended { order, .. } => order,
-            other => panic!("not ended: {other:?}"),
-        }
+        let ended = self.sale.orders.order_end(order, expired, now(), &partitions()).await.unwrap();
+        let Ended::Ended { order, .. } = ended else { panic!("not ended: {ended:?}") };
+        order
     }
 
     /// Held, sold and left of a type, as Redis has it.
