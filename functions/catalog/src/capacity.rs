@@ -25,7 +25,7 @@ use lambda_kit::http::Failure;
 use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 use crate::stock;
-use crate::ticket_type::{counts_of, update};
+use crate::ticket_type::{counts_of, follow_up, update};
 use crate::withdrawal::{Take, Withdrawals};
 pub(crate) use cut::PREFIX as CUT_PREFIX;
 use cut::{Cut, Returns, plan};
@@ -79,13 +79,15 @@ async fn lower(
         }
     }
     let lowered = TicketType { capacity, ..next };
-    if let Err(failure) = update(catalogue, id, &lowered).await {
-        if failure.reason() == Reason::VersionMismatch {
-            withdrawals.give_back(&cut.id()?).await?;
+    match catalogue.store.ticket_type_update(id, &lowered).await.or_fail()? {
+        TicketTypeUpdated::Updated => Ok(lowered),
+        TicketTypeUpdated::VersionMismatch(current) => {
+            // Not simply given back: whoever was first may have made the same cut.
+            follow_up(catalogue, id, current).await?;
+            Err(Reason::VersionMismatch.into())
         }
-        return Err(failure);
+        TicketTypeUpdated::Missing => Err(Reason::UnknownTicketType.into()),
     }
-    Ok(lowered)
 }
 
 /// More are sold or held than the capacity leaves room for: with the numbers.

@@ -214,7 +214,7 @@ async fn edit(
 }
 
 /// What comes after a type's item was written; again is fine.
-async fn follow_up(
+pub(crate) async fn follow_up(
     catalogue: &Catalogue,
     id: &EventId,
     written: TicketType,

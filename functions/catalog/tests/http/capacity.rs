@@ -140,6 +140,24 @@ async fn a_capacity_goes_down_in_bounded_steps() {
 }
 
 #[tokio::test]
+async fn two_operators_who_lower_to_the_same_capacity_share_one_cut() {
+    for _ in 0..5 {
+        let office = Office::with_sale().await;
+        let edits = ["One", "Another", "A third"].map(|name| {
+            let mut body = places(50);
+            body["name"] = Value::from(name);
+            let put = lambda_kit::testing::TestRequest::put(FLOOR).operator("op");
+            let router = office.another_environment();
+            async move { put.header("if-match", "\"v1\"").json(&body).send(&router).await.status }
+        });
+        let mut statuses = futures::future::join_all(edits).await;
+        statuses.sort_unstable();
+        assert_eq!(statuses, [200, 412, 412]);
+        assert_eq!((office.remaining("floor").await, office.owned("floor").await), (50, 14));
+    }
+}
+
+#[tokio::test]
 async fn of_two_operators_who_resize_at_once_one_wins_and_it_adds_up() {
     for _ in 0..5 {
         let office = Office::with_sale().await;
