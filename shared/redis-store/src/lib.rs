@@ -1,11 +1,12 @@
-//! The inventory and the waiting room on Redis: one script per operation,
-//! `scripts/<operation>.lua` beside its typed function.
+//! The inventory and the waiting room on Redis: one script per operation, each
+//! `.lua` beside its typed function.
 
 mod client;
 mod error;
 mod inventory;
 mod keys;
 mod packed;
+pub mod pipelined;
 mod reply;
 mod types;
 mod waiting_room;

@@ -124,7 +124,7 @@ impl WaitingRoom {
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<Option<(Place, bool)>, RedisStoreError> {
-        let script = of_customer(&JOIN, event, customer);
+        let script = join_call(event, customer);
         let reply: Option<(PlaceReply, bool)> = self.redis.run("join", &script).await?;
         reply.map(|(place, new)| Ok((read_place("join", place)?, new))).transpose()
     }
@@ -259,6 +259,11 @@ fn on_line<'a>(script: &'a Script, event: &EventId) -> ScriptInvocation<'a> {
         invocation.key(key);
     }
     invocation
+}
+
+/// The call of the script that joins.
+pub(crate) fn join_call(event: &EventId, customer: &CustomerKey) -> ScriptInvocation<'static> {
+    of_customer(&JOIN, event, customer)
 }
 
 fn of_customer<'a>(

@@ -4,5 +4,6 @@ pub mod dynamo;
 pub mod endpoint;
 pub mod gateway;
 pub mod queue;
-pub mod redis;
 pub mod wire;
+
+pub use redis_server as redis;

@@ -20,7 +20,7 @@ mod orders_load;
 mod pointer;
 mod record;
 mod release;
-mod reserve;
+pub(crate) mod reserve;
 mod sale_set;
 mod seat_states;
 mod seat_status;

@@ -4,7 +4,7 @@ use std::sync::LazyLock;
 
 use domain::{Line, OrderLine, UnitId, Wanted};
 use jiff::Timestamp;
-use redis::{Script, Value};
+use redis::{Script, ScriptInvocation, Value};
 
 use super::{Inventory, on, script};
 use crate::error::RedisStoreError;
@@ -24,22 +24,28 @@ impl Inventory {
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
     pub async fn reserve(&self, reserve: &Reserve) -> Result<Reservation, RedisStoreError> {
-        let mut call = on(&SCRIPT, &reserve.event, reserve.epoch);
-        call.arg(wish(reserve)?);
-        for line in reserve.lines.iter() {
-            call.arg(format!("/{}/", line.ticket_type));
-            if let Wanted::Seats(seats) = &line.wanted {
-                for seat in seats {
-                    call.arg(seat.as_str());
-                }
-            }
-        }
+        let call = call_of(reserve)?;
         let value: Value = self.redis.run(NAME, &call).await?;
         if let Value::BulkString(packed) = &value {
             return fast(reserve, packed).ok_or(RedisStoreError::UnexpectedReply { script: NAME });
         }
         reservation(Reply::new(NAME, value)?)
     }
+}
+
+/// The call of the script for a wish.
+pub(crate) fn call_of(reserve: &Reserve) -> Result<ScriptInvocation<'static>, RedisStoreError> {
+    let mut call = on(&SCRIPT, &reserve.event, reserve.epoch);
+    call.arg(wish(reserve)?);
+    for line in reserve.lines.iter() {
+        call.arg(format!("/{}/", line.ticket_type));
+        if let Wanted::Seats(seats) = &line.wanted {
+            for seat in seats {
+                call.arg(seat.as_str());
+            }
+        }
+    }
+    Ok(call)
 }
 
 fn wish(reserve: &Reserve) -> Result<Vec<u8>, RedisStoreError> {
