@@ -31,8 +31,8 @@
 //! watcher that the list misses registered later, and its own position, read
 //! after that, is at or past what is told.
 //!
-//! [`chain`] is the pure part, [`ticking`] keeps the chain, [`looking`] reads the
-//! log under the lease, [`telling`] posts.
+//! `chain` is the pure part, `ticking` keeps the chain, `looking` reads the log
+//! under the lease, `telling` posts.
 
 mod chain;
 pub mod config;

@@ -14,7 +14,7 @@
 //!   and the connection stays open. A `$disconnect` that never comes or fails
 //!   leaves items that the first post to the dead connection removes.
 //!
-//! [`socket`] reads what the gateway sends, [`handler`] decides, [`subscribing`]
+//! [`socket`] reads what the gateway sends, [`handler`] decides, `subscribing`
 //! registers a watcher and says where the map stands.
 
 pub mod config;
