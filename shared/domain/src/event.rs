@@ -45,6 +45,19 @@ pub enum SaleState {
     Closed,
 }
 
+impl SaleState {
+    /// The word of the public interface.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Closed => "closed",
+        }
+    }
+}
+
 impl SaleWindow {
     /// The state of a sale with this window and switch at an instant.
     #[must_use]
