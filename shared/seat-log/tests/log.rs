@@ -1,0 +1,88 @@
+//! The log of a hall on a real Redis, named by a real catalogue.
+
+#![cfg(test)]
+
+use contracts::seats::SeatChangesBody;
+use domain::{Epoch, EventId, LogPosition};
+use jiff::Timestamp;
+use seat_log::{Heard, SeatLog};
+use test_hall::{Hall, gala};
+
+fn log_of(hall: &Hall) -> SeatLog {
+    SeatLog::new(hall.inventory.clone(), hall.catalog.clone())
+}
+
+async fn position(hall: &Hall) -> LogPosition {
+    let snapshot = hall.inventory.seat_states(&gala(), Epoch(1), &[]).await.unwrap();
+    snapshot.unwrap().position
+}
+
+async fn since(log: &SeatLog, after: LogPosition) -> Heard {
+    log.since(&gala(), Some(after), Timestamp::UNIX_EPOCH).await.unwrap()
+}
+
+async fn changes_since(log: &SeatLog, after: LogPosition) -> SeatChangesBody {
+    match since(log, after).await {
+        Heard::Changes(changes) => changes,
+        heard @ (Heard::Silence | Heard::Lost(_) | Heard::NoInventory) => panic!("{heard:?}"),
+    }
+}
+
+/// L2, as far as the log reaches.
+#[tokio::test]
+async fn whoever_missed_1_100_or_3000_changes_hears_each_seat_once_as_it_is_now() {
+    let hall = Hall::on_sale().await;
+    let log = log_of(&hall);
+    for missed in [1, 100, 3_000] {
+        let before = position(&hall).await;
+        for number in 0..missed / 2 {
+            let fan = format!("fan-{missed}-{}", number / 50);
+            let order = hall.hold(&fan, &["A-1-1"]).await;
+            hall.release(&fan, &order).await;
+        }
+        let last = hall.hold("last", &["B-1-3"]).await;
+        let changes = changes_since(&log, before).await;
+        assert_eq!((changes.from, changes.to), (before.sequence, position(&hall).await.sequence));
+        assert!(changes.to - changes.from >= missed);
+        let told: Vec<_> = changes
+            .sections
+            .iter()
+            .map(|section| (section.section.as_str(), section.free.len(), section.held.len()))
+            .collect();
+        let first: &[_] = if missed > 1 { &[("A", 1, 0)] } else { &[] };
+        assert_eq!(told, [first, &[("B", 0, 1)]].concat());
+        hall.release("last", &last).await;
+    }
+}
+
+#[tokio::test]
+async fn at_its_end_the_log_is_silent() {
+    let hall = Hall::on_sale().await;
+    hall.hold("fan", &["A-1-1"]).await;
+    assert_eq!(since(&log_of(&hall), position(&hall).await).await, Heard::Silence);
+}
+
+#[tokio::test]
+async fn another_log_no_position_and_one_beyond_the_end_are_lost() {
+    let hall = Hall::on_sale().await;
+    hall.hold("fan", &["A-1-1"]).await;
+    let (log, now) = (log_of(&hall), position(&hall).await);
+    assert_eq!(since(&log, LogPosition { epoch: 9, ..now }).await, Heard::Lost(now));
+    let beyond = LogPosition { sequence: now.sequence + 1, ..now };
+    assert_eq!(since(&log, beyond).await, Heard::Lost(now));
+    let nowhere = log.since(&gala(), None, Timestamp::UNIX_EPOCH).await.unwrap();
+    assert_eq!(nowhere, Heard::Lost(now));
+}
+
+#[tokio::test]
+async fn without_an_inventory_there_is_no_log() {
+    let hall = Hall::announced().await;
+    let log = log_of(&hall);
+    let start = LogPosition { epoch: 0, sequence: 0 };
+    assert_eq!(since(&log, start).await, Heard::NoInventory);
+    assert!(hall.inventory.build_begin(&gala(), Epoch(1)).await.unwrap());
+    assert_eq!(since(&log, start).await, Heard::NoInventory, "while it is built, neither");
+    let unknown = EventId::parse("unknown").unwrap();
+    let heard = log.since(&unknown, None, Timestamp::UNIX_EPOCH).await.unwrap();
+    assert_eq!(heard, Heard::NoInventory);
+}
