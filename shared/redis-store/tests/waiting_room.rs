@@ -3,8 +3,8 @@
 use std::time::{Duration, Instant};
 
 use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};
+use redis_server::{Engine, RedisCluster, RedisServer};
 use redis_store::{Entry, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
-use test_support::redis::{Engine, RedisCluster, RedisServer};
 
 fn event() -> EventId {
     EventId::parse("show").unwrap()

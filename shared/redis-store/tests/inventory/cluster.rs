@@ -2,8 +2,8 @@
 //! does not matter.
 
 use domain::EventId;
+use redis_server::{Engine, RedisCluster};
 use redis_store::{Inventory, LoadedCounts, Redis, RedisMode, Reservation, Settled};
-use test_support::redis::{Engine, RedisCluster};
 
 use crate::till::*;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use domain::{EventId, OrderId, OrderLine, UnitId};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
+use redis_server::Engine;
 use redis_store::{Hold, LoadedCounts, Reservation, Reserve, Settle, Settled};
-use test_support::redis::Engine;
 
 use crate::till::*;
 

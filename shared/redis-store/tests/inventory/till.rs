@@ -9,11 +9,11 @@ use domain::{
     Wanted,
 };
 use jiff::Timestamp;
+use redis_server::{Engine, RedisServer};
 use redis_store::{
     Hold, Inventory, LoadedCounts, Mode, Redis, RedisMode, Reservation, Reserve, SaleControl,
     Settle, SettleStanding, Settled, TypeControl, TypeCounts, Written,
 };
-use test_support::redis::{Engine, RedisServer};
 
 /// Each test runs on Redis and on Valkey.
 macro_rules! on_both_engines {
@@ -27,12 +27,12 @@ macro_rules! on_both_engines {
 
                 #[tokio::test]
                 async fn on_redis() {
-                    test(Till::open(test_support::redis::Engine::Redis).await).await;
+                    test(Till::open(redis_server::Engine::Redis).await).await;
                 }
 
                 #[tokio::test]
                 async fn on_valkey() {
-                    test(Till::open(test_support::redis::Engine::Valkey).await).await;
+                    test(Till::open(redis_server::Engine::Valkey).await).await;
                 }
             }
         )*
