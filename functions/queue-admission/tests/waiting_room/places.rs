@@ -6,12 +6,15 @@ use crate::room::{MINE, PLACES, Room, body, settings};
 use contracts::queue::{AdmissionBody, PlaceStateBody};
 use domain::{
     CustomerId, Epoch, EventId, Fingerprint, IdempotencyKey, Line, Operation, OrderId, OrderLines,
-    TicketTypeId, Wanted,
+    QueueSettings, TicketTypeId, Wanted,
 };
+use dynamo_store::GenerationRaised;
 use futures::future::join_all;
 use lambda_kit::clock;
 use lambda_kit::testing::TestRequest;
-use redis_store::{Mode, Reservation, Reserve, Session};
+use redis_store::{
+    LineSettings, Mode, Redis, RedisMode, Reservation, Reserve, Session, WaitingRoom,
+};
 use tokens::{Keys, PublicKey};
 
 async fn keys(room: &Room) -> Keys {
@@ -186,6 +189,24 @@ async fn a_crowd_that_joins_before_there_is_a_line_begins_one_line() {
     for (fan, place) in names.iter().zip(&places) {
         assert_eq!(room.joined(fan).await.number, place.number, "a number never changes");
     }
+}
+
+#[tokio::test]
+async fn whoever_dies_while_beginning_a_line_leaves_it_to_the_next() {
+    let room = Room::open().await;
+    let (event, catalog) = (EventId::parse("gala").unwrap(), &room.hall.catalog);
+    catalog.queue_put(&event, &QueueSettings::default(), 1).await.unwrap();
+    let raised = catalog.queue_generation_raise(&event, 1).await.unwrap();
+    assert_eq!(raised, GenerationRaised::Raised(2));
+    let place = room.joined("fan-1").await;
+    assert_eq!((place.generation, place.number), (3, 1));
+    // It was only slow, and goes on where it stood.
+    let redis = Redis::connect(&room.hall.redis.url(), RedisMode::Single);
+    let late = LineSettings { settings: QueueSettings::default(), version: 1, generation: 2 };
+    WaitingRoom::new(redis).configure(&event, &late).await.unwrap();
+    let again = room.joined("fan-1").await;
+    assert_eq!((again.generation, again.number), (3, 1));
+    assert_eq!(room.joined("fan-2").await.generation, 3);
 }
 
 #[tokio::test]

@@ -43,6 +43,15 @@ pub struct GatewayEvent {
     is_base64_encoded: bool,
 }
 
+impl GatewayEvent {
+    /// AWS writes names in lower case; an emulator may not.
+    fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let (_, value) = headers.find(|(given, _)| given.eq_ignore_ascii_case(name))?;
+        Some(value)
+    }
+}
+
 /// Headers and claims hold tokens and names: they don't print.
 impl fmt::Debug for GatewayEvent {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -148,7 +157,7 @@ pub(super) async fn answer_in_time(
     let accepted = accepted_languages(&event.payload);
     // Without a key there is none to repeat with; every operation without one
     // is safe to repeat as it is.
-    let has_key = event.payload.headers.contains_key("idempotency-key");
+    let has_key = event.payload.header("idempotency-key").is_some();
     let reason = if has_key { Reason::OutcomeUnknown } else { Reason::Unavailable };
     match tokio::time::timeout(deadline.remaining(), answer(router, event.payload)).await {
         Ok(response) => response,
@@ -176,7 +185,7 @@ async fn through(router: Router, request: http::Request<Body>) -> Response {
 }
 
 fn accepted_languages(event: &GatewayEvent) -> HeaderValue {
-    let given = event.headers.get(ACCEPT_LANGUAGE.as_str()).map_or("", String::as_str);
+    let given = event.header(ACCEPT_LANGUAGE.as_str()).unwrap_or_default();
     HeaderValue::try_from(given).unwrap_or_else(|_| HeaderValue::from_static(""))
 }
 
