@@ -2,13 +2,14 @@
 
 use std::time::Duration;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::error::ClientError;
 use crate::http::{HttpApi, PAUSES};
 use crate::identity::Identity;
 use crate::live::LiveConnection;
 use crate::stack::Stack;
+use crate::until::{SOON, Seen, eventually};
 
 /// A running stack and the clients for it.
 #[derive(Debug, Clone)]
@@ -66,6 +67,26 @@ impl World {
         let service = HttpApi::new(&self.stack.endpoint, 1)?;
         let post = service.post("/").header("x-amz-target", &format!("AmazonSQS.{action}"));
         post.body("application/x-amz-json-1.0", body.to_string()).read().await
+    }
+
+    /// Waits until no intent is on its way, of any event.
+    ///
+    /// # Errors
+    /// When some stay, or the queue service refuses.
+    pub async fn until_intents_are_worked_off(&self) -> Result<(), ClientError> {
+        let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
+        let ask = json!({
+            "QueueUrl": self.stack.order_intents_queue_url,
+            "AttributeNames": names,
+        });
+        eventually("the queue is worked off", SOON, async || {
+            let answer = self.sqs("GetQueueAttributes", &ask).await?;
+            let count = |name: &&str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
+            let counts: Vec<Option<u32>> = names.iter().map(count).collect();
+            Ok(Seen::when(counts == [Some(0), Some(0)], counts))
+        })
+        .await?;
+        Ok(())
     }
 
     /// Opens a WebSocket with any token.

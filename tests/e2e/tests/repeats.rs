@@ -12,7 +12,6 @@ use e2e::http::Answer;
 use e2e::identity::new_word;
 use e2e::plan::{PRICE, Plan};
 use e2e::sale::{Sale, Shopper};
-use e2e::until::{SOON, Seen, eventually};
 use e2e::world::World;
 use futures::future::try_join_all;
 use serde_json::{Value, json};
@@ -159,11 +158,7 @@ async fn m1_the_same_intent_twice_in_one_batch_and_in_two_is_persisted_once() ->
     let intent = intent_of(&sale, &buyer, &stored).await?;
     send_intents(&world, &[&intent, &intent, &intent]).await?;
     send_intents(&world, &[&intent]).await?;
-    eventually("the queue is worked off", SOON, async || {
-        let waiting = waiting_intents(&world).await?;
-        Ok(Seen::when(waiting == 0, waiting))
-    })
-    .await?;
+    world.until_intents_are_worked_off().await?;
     let after = sale.order(&buyer.fan, order.id).await?;
     assert_eq!(after, stored, "version and all");
     let page: OrdersBody = world.api.get("/orders").by(&buyer.fan).read().await?;
@@ -219,13 +214,4 @@ async fn send_intents(world: &World, intents: &[&OrderIntent]) -> Journey {
     let url = &world.stack.order_intents_queue_url;
     world.sqs("SendMessageBatch", &json!({"QueueUrl": url, "Entries": entries})).await?;
     Ok(())
-}
-
-async fn waiting_intents(world: &World) -> Result<u32, ClientError> {
-    let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
-    let url = &world.stack.order_intents_queue_url;
-    let ask = json!({"QueueUrl": url, "AttributeNames": names});
-    let answer = world.sqs("GetQueueAttributes", &ask).await?;
-    let count = |name: &str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
-    Ok(names.iter().filter_map(|name| count(name)).sum())
 }

@@ -78,7 +78,7 @@ pub struct TypeBooks {
 pub struct Evidence {
     /// What the fans experienced.
     pub purchases: Vec<Purchase>,
-    /// How many persisted orders each fan's own list has.
+    /// How many orders that own tickets each fan's own list has.
     pub listed_orders: HashMap<String, usize>,
     /// What the stores say.
     pub books: Vec<TypeBooks>,
@@ -198,7 +198,7 @@ fn double(purchases: &[Purchase], listed: &HashMap<String, usize>) -> u32 {
         // What was never decided for the fan may have been decided after all.
         let may_have_order = match purchase.outcome {
             Outcome::Persisted { .. } | Outcome::Lost | Outcome::Undecided => 1,
-            Outcome::Refused { .. } | Outcome::Rejected { .. } => 0,
+            Outcome::Refused { .. } | Outcome::Rejected { .. } | Outcome::Expired => 0,
         };
         *explained.entry(&purchase.customer).or_default() += may_have_order;
     }
@@ -214,9 +214,11 @@ fn double(purchases: &[Purchase], listed: &HashMap<String, usize>) -> u32 {
 fn persisted_after(purchases: &[Purchase]) -> Vec<Duration> {
     let after = |purchase: &Purchase| match &purchase.outcome {
         Outcome::Persisted { after, .. } => Some(*after),
-        Outcome::Refused { .. } | Outcome::Rejected { .. } | Outcome::Lost | Outcome::Undecided => {
-            None
-        }
+        Outcome::Refused { .. }
+        | Outcome::Expired
+        | Outcome::Rejected { .. }
+        | Outcome::Lost
+        | Outcome::Undecided => None,
     };
     purchases.iter().filter_map(after).collect()
 }

@@ -11,6 +11,7 @@ use crate::demo::hall::{GRACE_SECONDS, Hall};
 use crate::demo::persona::{Patience, Persona};
 use crate::demo::shop::Visit;
 use crate::error::ClientError;
+use crate::http::HttpApi;
 use crate::identity::Person;
 use crate::sale::Shopper;
 
@@ -45,7 +46,7 @@ impl Fan {
             Visit { hall: &hall, shopper, persona: &self.persona, chance: self.chance.clone() };
         let shopped = inside.shop().await;
         hall.tally.leaves();
-        self.leave(&hall).await?;
+        self.leave(&hall, &hall.sale.world.api).await?;
         shopped
     }
 
@@ -61,7 +62,7 @@ impl Fan {
                 break;
             }
             if self.persona.patience == Patience::GivesUp && looks >= 2 {
-                self.leave(hall).await?;
+                self.leave(hall, &hall.line).await?;
                 return Ok(None);
             }
             looks += 1;
@@ -89,8 +90,8 @@ impl Fan {
         }
     }
 
-    async fn leave(&self, hall: &Hall) -> Result<(), ClientError> {
-        let leave = hall.line.delete(&hall.sale.path("/queue/places/mine"));
+    async fn leave(&self, hall: &Hall, way: &HttpApi) -> Result<(), ClientError> {
+        let leave = way.delete(&hall.sale.path("/queue/places/mine"));
         leave.by(&self.person).send_politely().await?.success()?;
         Ok(())
     }

@@ -36,6 +36,8 @@ pub enum Outcome {
         /// From reading the 202 to reading the order as `pending`.
         after: Duration,
     },
+    /// Persisted, and not paid in time: others may have its units now.
+    Expired,
     /// Accepted, and then rejected with a reason.
     Rejected {
         /// Why.
@@ -54,6 +56,7 @@ impl Purchase {
         match &self.outcome {
             Outcome::Persisted { units, .. } => units,
             Outcome::Refused { .. }
+            | Outcome::Expired
             | Outcome::Rejected { .. }
             | Outcome::Lost
             | Outcome::Undecided => &[],

@@ -6,6 +6,7 @@ pub mod chance;
 pub mod chart;
 pub mod fan;
 pub mod hall;
+pub mod last_reading;
 pub mod ledger;
 pub mod options;
 pub mod persona;

@@ -1,13 +1,11 @@
 //! The demo from the first fan to the account.
 
-use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use contracts::orders::{OrderStateBody, OrdersBody};
 use contracts::seats::SeatsBody;
-use domain::{OrderState, UnitState};
+use domain::UnitState;
 use tokio::task::JoinSet;
 
 use crate::demo::account::{Account, Evidence};
@@ -15,6 +13,7 @@ use crate::demo::books;
 use crate::demo::chance::Chance;
 use crate::demo::fan::Fan;
 use crate::demo::hall::Hall;
+use crate::demo::last_reading;
 use crate::demo::options::Options;
 use crate::demo::persona::Persona;
 use crate::demo::progress::Step;
@@ -59,9 +58,10 @@ pub async fn run(options: &Options) -> Result<Finished, ClientError> {
     let seats = aftermath(&hall).await?;
     let sightings = spectators.ask(&seats).await;
     let maps_wrong = sightings.iter().filter(|sightings| !sightings.is_right).count();
+    let orders = last_reading::of(&hall, people).await?;
     let evidence = Evidence {
-        purchases: hall.purchases(),
-        listed_orders: listed_orders(&hall, people).await?,
+        purchases: orders.applied_to(hall.purchases()),
+        listed_orders: orders.live_by_customer(),
         books: books::keep(&hall).await?,
         maps_wrong: u32::try_from(maps_wrong).unwrap_or(u32::MAX),
         hold_to_seat_map: spectators::hold_to_seat_map(&hall, &sightings),
@@ -133,50 +133,5 @@ async fn aftermath(hall: &Hall) -> Result<SeatsBody, ClientError> {
     match settled.await {
         Err(ClientError::TimedOut { .. }) => hall.sale.seats().await,
         settled => settled,
-    }
-}
-
-/// How many live orders of this event each fan's own list has, for every fan
-/// who tried to buy.
-async fn listed_orders(
-    hall: &Arc<Hall>,
-    people: Vec<Person>,
-) -> Result<HashMap<String, usize>, ClientError> {
-    let buyers: BTreeSet<String> =
-        hall.purchases().into_iter().map(|purchase| purchase.customer).collect();
-    let step = Step::begin("Orders are counted", buyers.len() as u64);
-    let mut lists = JoinSet::new();
-    for buyer in people.into_iter().filter(|person| buyers.contains(&person.id)) {
-        lists.spawn(live_orders(Arc::clone(hall), buyer));
-    }
-    let mut listed = HashMap::new();
-    while let Some(list) = lists.join_next().await {
-        if let Ok(list) = list {
-            let (customer, count) = list?;
-            listed.insert(customer, count);
-        }
-        step.advance();
-    }
-    Ok(listed)
-}
-
-async fn live_orders(hall: Arc<Hall>, fan: Person) -> Result<(String, usize), ClientError> {
-    let (api, event) = (&hall.sale.world.api, &hall.sale.event);
-    let mut count = 0;
-    let mut path = "/orders?limit=100".to_owned();
-    loop {
-        let page: OrdersBody = api.get(&path).by(&fan).send_politely().await?.success()?.json()?;
-        let is_live = |state| {
-            !matches!(
-                state,
-                OrderStateBody::Queued(_) | OrderStateBody::Stored(OrderState::Rejected)
-            )
-        };
-        let orders = page.orders.iter();
-        count += orders.filter(|o| o.event == *event && is_live(o.state)).count();
-        match page.next {
-            Some(next) => path = format!("/orders?limit=100&next={next}"),
-            None => return Ok((fan.id, count)),
-        }
     }
 }

@@ -1,0 +1,213 @@
+//! One event's rush is no other event's problem.
+
+use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
+use std::time::{Duration, Instant};
+
+use contracts::orders::OrderBody;
+use domain::{
+    CustomerKey, Epoch, Fingerprint, Line, OrderId, OrderLines, SessionId, TicketTypeId, Wanted,
+};
+use e2e::clock::seconds_from_now;
+use e2e::demo::timings::nearest_rank;
+use e2e::error::ClientError;
+use e2e::identity::new_word;
+use e2e::plan::Plan;
+use e2e::sale::{Sale, Shopper};
+use e2e::stores::Stores;
+use e2e::world::World;
+use futures::future::try_join_all;
+use futures::stream::FuturesUnordered;
+use futures::{StreamExt, TryStreamExt, stream};
+use redis_store::{Inventory, Mode, Pointer, Reservation, Reserve, Session};
+use serde_json::{Value, json};
+
+type Journey = Result<(), ClientError>;
+
+/// Quiet and flooded rounds take turns, so that whatever else the machine does
+/// meanwhile slows down both alike.
+const ROUNDS: usize = 7;
+/// The slowest of so many stands for the 99th percentile of its round. The median
+/// round counts: one pause of the machine says nothing about this product.
+const PROBES_A_ROUND: usize = 30;
+/// The whole local stack answers from one process, so a flood that fills it would
+/// measure the emulator. Through the interface comes what leaves it room to
+/// answer; the inventory, which decides, gets the flood in full.
+const ORDERS_A_SECOND: u32 = 40;
+const RESERVES_A_SECOND: u32 = 2_000;
+const FLOODERS: usize = 100;
+/// Below it, differences are the scheduler's.
+const GRANULARITY: Duration = Duration::from_millis(10);
+
+fn one(ticket_type: &str) -> Value {
+    json!([{"ticket_type": ticket_type, "quantity": 1}])
+}
+
+fn one_gone() -> Result<OrderLines, ClientError> {
+    let line = Line { ticket_type: id("gone", TicketTypeId::parse)?, wanted: Wanted::Quantity(1) };
+    OrderLines::new(vec![line]).map_err(|_| ClientError::InvalidId { id: "gone".to_owned() })
+}
+
+fn id<T, E>(text: &str, parse: impl Fn(&str) -> Result<T, E>) -> Result<T, ClientError> {
+    parse(text).map_err(|_| ClientError::InvalidId { id: text.to_owned() })
+}
+
+/// How long one purchase took: until it was accepted, and from then until it was
+/// persisted.
+async fn probe(sale: &Sale, buyer: &Shopper) -> Result<(Duration, Duration), ClientError> {
+    let sent_at = Instant::now();
+    let order: OrderBody = sale.bought(buyer, one("floor")).await?;
+    let accepted_at = Instant::now();
+    while sale.order(&buyer.fan, order.id).await?.version == 0 {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    Ok((accepted_at - sent_at, accepted_at.elapsed()))
+}
+
+/// The slowest reservation and the slowest persistence of each round.
+#[derive(Debug, Default)]
+struct Slowest {
+    reserved: Vec<Duration>,
+    persisted: Vec<Duration>,
+}
+
+impl Slowest {
+    async fn round(&mut self, sale: &Sale, buyers: &[Shopper]) -> Journey {
+        let (mut reserved, mut persisted) = (Duration::ZERO, Duration::ZERO);
+        for buyer in buyers.iter().cycle().take(PROBES_A_ROUND) {
+            let (one, other) = probe(sale, buyer).await?;
+            (reserved, persisted) = (reserved.max(one), persisted.max(other));
+        }
+        self.reserved.push(reserved);
+        self.persisted.push(persisted);
+        Ok(())
+    }
+}
+
+/// The event that everybody wants.
+struct Rush {
+    sale: Sale,
+    fans: Vec<Shopper>,
+    inventory: Inventory,
+    epoch: Epoch,
+    gone: OrderLines,
+    session: SessionId,
+}
+
+impl Rush {
+    async fn set_up(world: &World) -> Result<Self, ClientError> {
+        let plan = Plan::new().standing("floor", 50_000).standing("gone", 1);
+        let sale = plan.set_up(world).await?;
+        let fans = world.identity.crowd(FLOODERS, || ()).await?;
+        let admitted = stream::iter(fans).map(|fan| sale.admit(fan)).buffered(4);
+        let fans: Vec<Shopper> = admitted.try_collect().await?;
+        let all = json!({"ticket_type": "gone", "quantity": 1});
+        sale.withdraw("all", &all).await?.expect(201)?;
+        let inventory = Stores::of(&world.stack).inventory;
+        let epoch = match inventory.pointer(&sale.event).await? {
+            Some(Pointer::Active(epoch)) => epoch,
+            Some(Pointer::Building(_)) | None => return Err(ClientError::NoInventory),
+        };
+        let (gone, session) = (one_gone()?, id("0-0", SessionId::parse)?);
+        Ok(Self { sale, fans, inventory, epoch, gone, session })
+    }
+
+    /// Orders at their pace, however long each takes; every second one is refused.
+    async fn orders(&self, count: &AtomicU32) -> Journey {
+        let mut tick = tokio::time::interval(Duration::from_secs(1) / ORDERS_A_SECOND);
+        let mut under_way = FuturesUnordered::new();
+        let mut fans = self.fans.iter().cycle().zip(["floor", "gone"].into_iter().cycle());
+        loop {
+            tokio::select! {
+                _ = tick.tick() => if let Some((fan, wanted)) = fans.next() {
+                    count.fetch_add(1, Relaxed);
+                    under_way.push(async move {
+                        let answer = self.sale.buy(fan, &new_word(), one(wanted)).await?;
+                        assert!([202, 409].contains(&answer.status), "{}", answer.text());
+                        Ok::<_, ClientError>(())
+                    });
+                },
+                Some(done) = under_way.next() => done?,
+            }
+        }
+    }
+
+    /// Reservations at the inventory itself.
+    async fn reserves(&self, count: &AtomicU32) -> Journey {
+        const AT_ONCE: u32 = 20;
+        let mut tick = tokio::time::interval(Duration::from_secs(1) * AT_ONCE / RESERVES_A_SECOND);
+        loop {
+            tick.tick().await;
+            let reserves = (0..AT_ONCE).map(|_| async {
+                let reserve = self.wish(count.fetch_add(1, Relaxed));
+                self.inventory.reserve(&reserve).await
+            });
+            for reservation in try_join_all(reserves).await? {
+                assert!(matches!(reservation, Reservation::SoldOut { .. }), "{reservation:?}");
+            }
+        }
+    }
+}
+
+impl Rush {
+    /// A wish for what is gone, by a fan of its own.
+    fn wish(&self, number: u32) -> Reserve {
+        let mut order = [0; 16];
+        order[..4].copy_from_slice(&number.to_be_bytes());
+        let mut customer = [0; 15];
+        customer[..4].copy_from_slice(&number.to_be_bytes());
+        Reserve {
+            event: self.sale.event.clone(),
+            epoch: self.epoch,
+            order: OrderId::from_bytes(order),
+            customer: CustomerKey(customer),
+            fingerprint: Fingerprint::v1(&self.gone),
+            lines: self.gone.clone(),
+            hold: Duration::from_secs(60),
+            mode: Mode::Buy,
+            session: Some(Session { id: self.session.clone(), expires_at: seconds_from_now(60) }),
+        }
+    }
+
+    /// Both, until it is dropped.
+    async fn flood(&self, ordered: &AtomicU32, reserved: &AtomicU32) -> Journey {
+        futures::future::try_join(self.orders(ordered), self.reserves(reserved)).await?;
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn while_one_event_is_flooded_another_stays_within_twice_its_idle_p99() -> Journey {
+    let world = World::connect()?;
+    let rush = Rush::set_up(&world).await?;
+    let calm = Plan::new().standing("floor", 5_000);
+    let calm = calm.set_up_by(&world, rush.sale.operator.clone()).await?;
+    let buyers = world.identity.fans(8).await?.into_iter().map(|fan| calm.admit(fan));
+    let buyers = try_join_all(buyers).await?;
+    Slowest::default().round(&calm, &buyers).await?;
+    let (mut idle, mut flooded) = (Slowest::default(), Slowest::default());
+    let (ordered, reserved) = (AtomicU32::new(0), AtomicU32::new(0));
+    for _ in 0..ROUNDS {
+        world.until_intents_are_worked_off().await?;
+        idle.round(&calm, &buyers).await?;
+        tokio::select! {
+            round = flooded.round(&calm, &buyers) => round?,
+            flood = rush.flood(&ordered, &reserved) => flood?,
+        }
+    }
+    eprintln!("the flood: {ordered:?} orders, {reserved:?} reservations at the inventory");
+    for (what, idle, flooded) in [
+        ("reservation", idle.reserved, flooded.reserved),
+        ("persistence", idle.persisted, flooded.persisted),
+    ] {
+        let (idle, flooded) = (median(idle), median(flooded));
+        eprintln!("{what}: p99 {idle:?} idle, {flooded:?} beside the flood");
+        let bound = 2 * idle.max(GRANULARITY);
+        assert!(flooded <= bound, "{what}: {flooded:?} is more than {bound:?}");
+    }
+    Ok(())
+}
+
+fn median(mut durations: Vec<Duration>) -> Duration {
+    durations.sort_unstable();
+    nearest_rank(&durations, 50)
+}
