@@ -26,8 +26,9 @@ fn counts(units: u64, orders: u64) -> LoadedCounts {
     LoadedCounts { units, orders }
 }
 
-on_both_engines! {
-    async fn epochs_only_grow(till: Till) {
+#[tokio::test]
+async fn epochs_only_grow() {
+    each_engine(async |till: Till| {
         let inventory = &till.inventory;
         assert_eq!(inventory.pointer(&event()).await.unwrap(), None);
         assert!(inventory.build_begin(&event(), Epoch(3)).await.unwrap());
@@ -44,15 +45,22 @@ on_both_engines! {
         assert!(inventory.build_begin(&event(), Epoch(5)).await.unwrap());
         assert!(!inventory.activate(&event(), Epoch(4), counts(0, 0)).await.unwrap());
         assert_eq!(inventory.pointer(&event()).await.unwrap(), Some(Pointer::Building(Epoch(5))));
-    }
+    })
+    .await;
+}
 
-    async fn an_epoch_is_loaded_with_what_is_owned_and_sells_the_rest(till: Till) {
+#[tokio::test]
+async fn an_epoch_is_loaded_with_what_is_owned_and_sells_the_rest() {
+    each_engine(async |till: Till| {
         let inventory = &till.inventory;
         inventory.build_begin(&event(), EPOCH).await.unwrap();
         inventory.sale_set(&event(), EPOCH, &sale(1)).await.unwrap();
         inventory.type_set(&event(), EPOCH, &floor(6, 6)).await.unwrap();
         inventory.type_set(&event(), EPOCH, &stalls()).await.unwrap();
-        inventory.seats_add(&event(), EPOCH, &kind("stalls"), 0, &[seat(0), seat(1)]).await.unwrap();
+        inventory
+            .seats_add(&event(), EPOCH, &kind("stalls"), 0, &[seat(0), seat(1)])
+            .await
+            .unwrap();
         inventory.seats_add(&event(), EPOCH, &kind("stalls"), 2, &[seat(2)]).await.unwrap();
         let mut orders = vec![
             loaded(1, line("floor", vec![UnitId::Serial(4), UnitId::Serial(1)])),
@@ -60,7 +68,10 @@ on_both_engines! {
         ];
         orders[1].standing = SettleStanding::Withdrawn;
         for _twice in 0..2 {
-            assert_eq!(inventory.orders_load(&event(), EPOCH, &orders).await.unwrap(), Written::Applied);
+            assert_eq!(
+                inventory.orders_load(&event(), EPOCH, &orders).await.unwrap(),
+                Written::Applied
+            );
         }
         assert!(!inventory.activate(&event(), EPOCH, counts(3, 3)).await.unwrap());
         assert!(!inventory.activate(&event(), EPOCH, counts(4, 2)).await.unwrap());
@@ -74,9 +85,13 @@ on_both_engines! {
         let late = loaded(9, line("floor", vec![]));
         let written = inventory.orders_load(&event(), EPOCH, &[late]).await.unwrap();
         assert_eq!(written, Written::StaleEpoch, "it sells already");
-    }
+    })
+    .await;
+}
 
-    async fn an_epoch_with_something_missing_is_not_activated(till: Till) {
+#[tokio::test]
+async fn an_epoch_with_something_missing_is_not_activated() {
+    each_engine(async |till: Till| {
         let inventory = &till.inventory;
         inventory.build_begin(&event(), EPOCH).await.unwrap();
         inventory.type_set(&event(), EPOCH, &floor(6, 6)).await.unwrap();
@@ -94,20 +109,29 @@ on_both_engines! {
         assert!(!inventory.activate(&event(), Epoch(2), counts(0, 0)).await.unwrap());
         inventory.seats_add(&event(), Epoch(2), &kind("stalls"), 0, &[seat(0)]).await.unwrap();
         assert!(inventory.activate(&event(), Epoch(2), counts(0, 0)).await.unwrap());
-    }
+    })
+    .await;
+}
 
-    async fn an_older_epoch_leaves_no_keys_behind(till: Till) {
+#[tokio::test]
+async fn an_older_epoch_leaves_no_keys_behind() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         till.sold(&wish(1, "k", vec![places("floor", 1), seats([1])])).await;
         till.hold(&wish(2, "k", vec![places("floor", 1)])).await;
         assert!(till.inventory.build_begin(&event(), Epoch(2)).await.unwrap());
         let client = redis::Client::open(till.server.url()).unwrap();
         let mut connection = client.get_multiplexed_async_connection().await.unwrap();
-        let keys: Vec<String> = redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
+        let keys: Vec<String> =
+            redis::cmd("KEYS").arg("*").query_async(&mut connection).await.unwrap();
         assert_eq!(keys, ["{i:show}:gate"]);
-    }
+    })
+    .await;
+}
 
-    async fn edits_are_absolute_and_only_newer_ones_count(till: Till) {
+#[tokio::test]
+async fn edits_are_absolute_and_only_newer_ones_count() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let inventory = &till.inventory;
         let mut sale = sale(1);
@@ -127,10 +151,17 @@ on_both_engines! {
         assert_eq!(till.counts("floor").await, [11, 1, 0, 0]);
         let foreign = inventory.type_set(&event(), Epoch(7), &again).await.unwrap();
         assert_eq!(foreign, Written::StaleEpoch);
-        assert_eq!(inventory.sale_set(&event(), Epoch(7), &sale).await.unwrap(), Written::StaleEpoch);
-    }
+        assert_eq!(
+            inventory.sale_set(&event(), Epoch(7), &sale).await.unwrap(),
+            Written::StaleEpoch
+        );
+    })
+    .await;
+}
 
-    async fn a_type_keeps_its_index_and_its_kind(till: Till) {
+#[tokio::test]
+async fn a_type_keeps_its_index_and_its_kind() {
+    each_engine(async |till: Till| {
         till.sell(10, 2).await;
         for wrong in [
             TypeControl { index: 3, version: 9, ..floor(10, 10) },
@@ -149,15 +180,23 @@ on_both_engines! {
         assert!(add(7, 1).await.is_err(), "the seat has another index");
         assert_eq!(add(2, 2).await.unwrap(), Written::Applied);
         assert_eq!(till.counts("stalls").await, [3, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn serials_are_issued_below_the_mark_only(till: Till) {
+#[tokio::test]
+async fn serials_are_issued_below_the_mark_only() {
+    each_engine(async |till: Till| {
         till.sell(0, 0).await;
         let inventory = &till.inventory;
         let control = TypeControl { version: 2, ..floor(100, 4) };
         inventory.type_set(&event(), EPOCH, &control).await.unwrap();
-        assert_eq!(serials(&till.hold(&wish(1, "k", vec![places("floor", 3)])).await.lines), [0, 1, 2]);
-        let needed = |mark| Reservation::GrantNeeded { ticket_type: kind("floor"), mark, ceiling: 100 };
+        assert_eq!(
+            serials(&till.hold(&wish(1, "k", vec![places("floor", 3)])).await.lines),
+            [0, 1, 2]
+        );
+        let needed =
+            |mark| Reservation::GrantNeeded { ticket_type: kind("floor"), mark, ceiling: 100 };
         let two = wish(2, "k", vec![places("floor", 2)]);
         assert_eq!(till.reserve(&two).await, needed(4));
         assert_eq!(till.counts("floor").await, [97, 3, 0, 0]);
@@ -179,18 +218,27 @@ on_both_engines! {
         till.hold(&wish(4, "l", vec![places("floor", 40)])).await;
         let unknown = inventory.mark_raise(&event(), EPOCH, &kind("gold"), 5).await.unwrap();
         assert_eq!(unknown, Written::StaleEpoch);
-    }
+    })
+    .await;
+}
 
-    async fn a_hall_of_15000_seats_is_loaded_in_chunks(till: Till) {
+#[tokio::test]
+async fn a_hall_of_15000_seats_is_loaded_in_chunks() {
+    each_engine(async |till: Till| {
         till.sell(0, 15_000).await;
         assert_eq!(till.counts("stalls").await, [15_000, 0, 0, 0]);
         till.hold(&wish(1, "k", vec![seats([0, 7_777, 14_999])])).await;
-    }
+    })
+    .await;
+}
 
-    async fn numbers_too_large_for_redis_are_refused_here(till: Till) {
+#[tokio::test]
+async fn numbers_too_large_for_redis_are_refused_here() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let control = TypeControl { amount: i64::MAX, version: 2, ..floor(1, 1) };
         let error = till.inventory.type_set(&event(), EPOCH, &control).await.unwrap_err();
         assert!(!error.is_retryable(), "{error}");
-    }
+    })
+    .await;
 }

@@ -13,46 +13,67 @@ async fn rush(till: &Till, buyers: u32) -> (usize, usize) {
     (held, replies.iter().filter(|reply| **reply == sold_out).count())
 }
 
-on_both_engines! {
-    /// B1.
-    async fn one_place_left_and_50_buyers_one_gets_it(till: Till) {
+/// B1.
+#[tokio::test]
+async fn one_place_left_and_50_buyers_one_gets_it() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         assert_eq!(rush(&till, 50).await, (1, 49));
         assert_eq!(till.counts("floor").await, [0, 1, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    /// B1, in large.
-    async fn one_place_left_and_1000_buyers_one_gets_it(till: Till) {
+/// B1, in large.
+#[tokio::test]
+async fn one_place_left_and_1000_buyers_one_gets_it() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         assert_eq!(rush(&till, 1_000).await, (1, 999));
-    }
+    })
+    .await;
+}
 
-    async fn a_thousand_buyers_of_a_hundred_places_get_a_hundred_different_ones(till: Till) {
+#[tokio::test]
+async fn a_thousand_buyers_of_a_hundred_places_get_a_hundred_different_ones() {
+    each_engine(async |till: Till| {
         till.sell(100, 0).await;
         assert_eq!(rush(&till, 1_000).await, (100, 900));
         assert_eq!(till.counts("floor").await, [0, 100, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn one_seat_and_50_buyers_one_gets_it(till: Till) {
+#[tokio::test]
+async fn one_seat_and_50_buyers_one_gets_it() {
+    each_engine(async |till: Till| {
         till.sell(0, 10).await;
         let wishes: Vec<_> = (0..50).map(|fan| wish(fan, "k", vec![seats([3])])).collect();
         let replies = join_all(wishes.iter().map(|wish| till.reserve(wish))).await;
         let taken = Reservation::SeatTaken { line: 0, seats: vec![seat(3)] };
         assert_eq!(replies.iter().filter(|reply| **reply == taken).count(), 49);
         assert_eq!(till.counts("stalls").await, [9, 1, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    /// B2.
-    async fn the_last_place_alone_is_sold(till: Till) {
+/// B2.
+#[tokio::test]
+async fn the_last_place_alone_is_sold() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let hold = till.hold(&wish(1, "k", vec![places("floor", 1)])).await;
         assert_eq!(serials(&hold.lines), [0]);
         assert_eq!(hold.lines[0].unit_amount, 8_800);
         assert_eq!(hold.lines[0].price_version, 1);
-    }
+    })
+    .await;
+}
 
-    /// B3 and B20.
-    async fn more_than_is_left_is_refused_and_takes_nothing(till: Till) {
+/// B3 and B20.
+#[tokio::test]
+async fn more_than_is_left_is_refused_and_takes_nothing() {
+    each_engine(async |till: Till| {
         till.sell(3, 0).await;
         let refused = till.reserve(&wish(1, "k", vec![places("floor", 5)])).await;
         assert_eq!(refused, Reservation::SoldOut { line: 0 });
@@ -60,9 +81,13 @@ on_both_engines! {
         let hold = till.hold(&wish(1, "other", vec![places("floor", 3)])).await;
         assert_eq!(serials(&hold.lines), [0, 1, 2]);
         assert_eq!(till.counts("floor").await, [0, 3, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn several_lines_are_had_together_or_not_at_all(till: Till) {
+#[tokio::test]
+async fn several_lines_are_had_together_or_not_at_all() {
+    each_engine(async |till: Till| {
         till.sell(2, 10).await;
         let hold = till.hold(&wish(1, "k", vec![places("floor", 2), seats([4, 5])])).await;
         assert_eq!(hold.lines.len(), 2);
@@ -72,10 +97,14 @@ on_both_engines! {
         let refused = till.reserve(&wish(2, "l", vec![seats([5, 6, 4])])).await;
         assert_eq!(refused, Reservation::SeatTaken { line: 0, seats: vec![seat(4), seat(5)] });
         assert_eq!(till.counts("stalls").await, [8, 2, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    /// B21.
-    async fn a_sold_seat_is_never_lockable_again(till: Till) {
+/// B21.
+#[tokio::test]
+async fn a_sold_seat_is_never_lockable_again() {
+    each_engine(async |till: Till| {
         till.sell(0, 2).await;
         let mut first = wish(1, "k", vec![seats([0])]);
         first.hold = SHORT;
@@ -85,11 +114,17 @@ on_both_engines! {
         let again = till.reserve(&wish(2, "k", vec![seats([0])])).await;
         assert_eq!(again, Reservation::SeatTaken { line: 0, seats: vec![seat(0)] });
         assert_eq!(till.counts("stalls").await, [1, 0, 1, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_repeat_finds_its_hold_and_takes_nothing(till: Till) {
+#[tokio::test]
+async fn a_repeat_finds_its_hold_and_takes_nothing() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
-        for lines in [vec![places("floor", 2)], vec![seats([1, 2])], vec![places("floor", 1), seats([5])]] {
+        for lines in
+            [vec![places("floor", 2)], vec![seats([1, 2])], vec![places("floor", 1), seats([5])]]
+        {
             let wish = wish(1, &format!("{lines:?}").replace(' ', ""), lines);
             let hold = till.hold(&wish).await;
             let before = (till.counts("floor").await, till.counts("stalls").await);
@@ -105,32 +140,45 @@ on_both_engines! {
             assert_eq!(before.0[0], after.0[0]);
             assert_eq!(before.1[0], after.1[0]);
         }
-    }
+    })
+    .await;
+}
 
-    async fn fifty_equal_requests_at_once_are_one_hold(till: Till) {
+#[tokio::test]
+async fn fifty_equal_requests_at_once_are_one_hold() {
+    each_engine(async |till: Till| {
         till.sell(100, 0).await;
         let wish = wish(1, "k", vec![places("floor", 2)]);
         let replies = join_all((0..50).map(|_| till.reserve(&wish))).await;
         let held = |reply: &&Reservation| matches!(reply, Reservation::Held(_));
         assert_eq!(replies.iter().filter(held).count(), 1);
         assert_eq!(till.counts("floor").await, [98, 2, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn two_events_on_one_redis_do_not_meet(till: Till) {
+#[tokio::test]
+async fn two_events_on_one_redis_do_not_meet() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let other = domain::EventId::parse("other").unwrap();
         let mut elsewhere = wish(1, "k", vec![places("floor", 1)]);
         elsewhere.event = other;
         assert_eq!(till.reserve(&elsewhere).await, Reservation::Unavailable);
         till.hold(&wish(1, "k", vec![places("floor", 1)])).await;
-    }
+    })
+    .await;
+}
 
-    async fn forty_units_in_one_order_are_had(till: Till) {
+#[tokio::test]
+async fn forty_units_in_one_order_are_had() {
+    each_engine(async |till: Till| {
         till.sell(40, 40).await;
         let hold = till.hold(&wish(1, "a", vec![places("floor", 40)])).await;
         assert_eq!(serials(&hold.lines), (0..40).collect::<Vec<_>>());
         till.hold(&wish(1, "b", vec![seats(0..40)])).await;
         assert_eq!(till.counts("floor").await, [0, 40, 0, 0]);
         assert_eq!(till.counts("stalls").await, [0, 40, 0, 0]);
-    }
+    })
+    .await;
 }

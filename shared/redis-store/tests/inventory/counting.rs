@@ -4,13 +4,13 @@ use redis_store::RecordState;
 
 use crate::till::*;
 
-on_both_engines! {
-    async fn an_orders_record_follows_it_to_its_end(till: Till) {
+#[tokio::test]
+async fn an_orders_record_follows_it_to_its_end() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         let one = wish(1, "k", vec![places("floor", 2), seats([4, 2])]);
-        let record = || async {
-            till.inventory.record(&event(), EPOCH, &one.order, &fan(1)).await.unwrap()
-        };
+        let record =
+            || async { till.inventory.record(&event(), EPOCH, &one.order, &fan(1)).await.unwrap() };
         assert_eq!(record().await, None);
         let hold = till.hold(&one).await;
         let held = record().await.unwrap();
@@ -26,13 +26,19 @@ on_both_engines! {
         assert!(gone.lines.is_empty());
         let others = till.inventory.record(&event(), EPOCH, &one.order, &fan(2)).await.unwrap();
         assert_eq!(others, None, "an order is its owner's");
-    }
+    })
+    .await;
+}
 
-    async fn there_are_no_counts_without_an_inventory(till: Till) {
+#[tokio::test]
+async fn there_are_no_counts_without_an_inventory() {
+    each_engine(async |till: Till| {
         assert_eq!(till.inventory.counts(&event(), EPOCH).await.unwrap(), None);
         till.sell(1, 1).await;
-        let names: Vec<_> = till.counts_in(EPOCH).await.into_iter().map(|one| one.ticket_type).collect();
+        let names: Vec<_> =
+            till.counts_in(EPOCH).await.into_iter().map(|one| one.ticket_type).collect();
         assert_eq!(names, [kind("floor"), kind("stalls")]);
         assert_eq!(till.inventory.counts(&event(), domain::Epoch(2)).await.unwrap(), None);
-    }
+    })
+    .await;
 }

@@ -25,18 +25,23 @@ async fn add_type(till: &Till, name: &str, index: u8, ceiling: u32) -> TicketTyp
     control.id
 }
 
-on_both_engines! {
-    /// B4.
-    async fn what_lapsed_can_be_had_at_once(till: Till) {
+/// B4.
+#[tokio::test]
+async fn what_lapsed_can_be_had_at_once() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let last = short_holds(&till, 0..9, &places("floor", 1)).await;
         till.passed(last).await;
         let hold = till.hold(&wish(50, "k", vec![places("floor", 2)])).await;
         assert_eq!(hold.lines[0].units.len(), 2);
         assert_eq!(till.counts("floor").await, [8, 2, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_lapsed_seat_can_be_had_at_once_whoever_had_it(till: Till) {
+#[tokio::test]
+async fn a_lapsed_seat_can_be_had_at_once_whoever_had_it() {
+    each_engine(async |till: Till| {
         till.sell(0, 3).await;
         let mut first = wish(1, "k", vec![seats([0, 1])]);
         first.hold = SHORT;
@@ -46,19 +51,27 @@ on_both_engines! {
         till.passed(hold.expires_at).await;
         till.hold(&rival).await;
         assert_eq!(till.counts("stalls").await, [1, 2, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    /// B25.
-    async fn five_hundred_lapsed_holds_of_one_type_do_not_hide_one_of_another(till: Till) {
+/// B25.
+#[tokio::test]
+async fn five_hundred_lapsed_holds_of_one_type_do_not_hide_one_of_another() {
+    each_engine(async |till: Till| {
         till.sell(600, 0).await;
         add_type(&till, "balcony", 3, 1).await;
         short_holds(&till, 0..500, &places("floor", 1)).await;
         let last = short_holds(&till, 1_000..1_001, &places("balcony", 1)).await;
         till.passed(last).await;
         till.hold(&wish(2_000, "k", vec![places("balcony", 1)])).await;
-    }
+    })
+    .await;
+}
 
-    async fn more_lapsed_holds_than_one_call_gives_back_are_asked_for_again(till: Till) {
+#[tokio::test]
+async fn more_lapsed_holds_than_one_call_gives_back_are_asked_for_again() {
+    each_engine(async |till: Till| {
         till.sell(1_200, 0).await;
         add_type(&till, "balcony", 3, 1).await;
         short_holds(&till, 0..1_100, &places("floor", 1)).await;
@@ -75,10 +88,14 @@ on_both_engines! {
             assert!(agains < 10);
         }
         assert!(agains > 0);
-    }
+    })
+    .await;
+}
 
-    /// B24, Redis' half.
-    async fn an_order_whose_hold_lapsed_never_holds_again(till: Till) {
+/// B24, Redis' half.
+#[tokio::test]
+async fn an_order_whose_hold_lapsed_never_holds_again() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let mut wish = wish(1, "k", vec![places("floor", 2)]);
         wish.hold = SHORT;
@@ -89,12 +106,17 @@ on_both_engines! {
             assert_eq!(till.reserve(&wish).await, Reservation::Lapsed);
         }
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
-        let record = till.inventory.record(&event(), EPOCH, &wish.order, &fan(1)).await.unwrap().unwrap();
+        let record =
+            till.inventory.record(&event(), EPOCH, &wish.order, &fan(1)).await.unwrap().unwrap();
         assert_eq!((record.state, record.expires_at), (RecordState::Lapsed, hold.expires_at));
         assert!(record.lines.is_empty());
-    }
+    })
+    .await;
+}
 
-    async fn a_shorter_hold_after_longer_ones_lapses_on_time_too(till: Till) {
+#[tokio::test]
+async fn a_shorter_hold_after_longer_ones_lapses_on_time_too() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         till.hold(&wish(1, "k", vec![places("floor", 5)])).await;
         let mut short = wish(2, "k", vec![places("floor", 5)]);
@@ -107,9 +129,13 @@ on_both_engines! {
         let next = till.hold(&wish(3, "k", vec![places("floor", 5)])).await;
         assert_eq!(serials(&next.lines).len(), 5);
         assert_eq!(till.counts("floor").await, [0, 10, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn several_holds_of_one_fan_lapse_each_on_its_time(till: Till) {
+#[tokio::test]
+async fn several_holds_of_one_fan_lapse_each_on_its_time() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         till.hold(&wish(9, "k", vec![places("floor", 1)])).await;
         let mut expiries = Vec::new();
@@ -126,9 +152,13 @@ on_both_engines! {
             assert!(held <= 10 - lapsed * 3);
         }
         assert_eq!(till.counts("floor").await, [9, 1, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn counting_and_watching_give_back_what_lapsed(till: Till) {
+#[tokio::test]
+async fn counting_and_watching_give_back_what_lapsed() {
+    each_engine(async |till: Till| {
         till.sell(0, 5).await;
         let mut wish = wish(1, "k", vec![seats([2])]);
         wish.hold = SHORT;
@@ -136,24 +166,37 @@ on_both_engines! {
         assert_eq!(till.counts("stalls").await, [4, 1, 0, 0]);
         till.passed(hold.expires_at).await;
         assert_eq!(till.counts("stalls").await, [5, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_persisted_order_does_not_lapse_with_its_hold(till: Till) {
+#[tokio::test]
+async fn a_persisted_order_does_not_lapse_with_its_hold() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let mut wish1 = wish(1, "k", vec![places("floor", 1)]);
         wish1.hold = SHORT;
         let hold = till.hold(&wish1).await;
         assert_eq!(till.settle(&persisted(&wish1, &hold)).await, Settled::Applied);
         till.passed(hold.expires_at).await;
-        assert_eq!(till.reserve(&wish(2, "k", vec![places("floor", 1)])).await, Reservation::SoldOut { line: 0 });
+        assert_eq!(
+            till.reserve(&wish(2, "k", vec![places("floor", 1)])).await,
+            Reservation::SoldOut { line: 0 }
+        );
         assert_eq!(till.counts("floor").await, [0, 0, 1, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn giving_back_a_hold_twice_frees_it_once(till: Till) {
+#[tokio::test]
+async fn giving_back_a_hold_twice_frees_it_once() {
+    each_engine(async |till: Till| {
         till.sell(2, 0).await;
         let one = wish(1, "k", vec![places("floor", 1)]);
         till.hold(&one).await;
-        let release = || async { till.inventory.release(&event(), EPOCH, &one.order, &fan(1)).await.unwrap() };
+        let release = || async {
+            till.inventory.release(&event(), EPOCH, &one.order, &fan(1)).await.unwrap()
+        };
         assert!(release().await);
         assert!(!release().await);
         assert_eq!(till.counts("floor").await, [2, 0, 0, 0]);
@@ -164,5 +207,6 @@ on_both_engines! {
         assert!(!release().await);
         assert!(!till.inventory.release(&event(), EPOCH, &other.order, &fan(2)).await.unwrap());
         assert_eq!(till.counts("floor").await, [0, 0, 2, 0]);
-    }
+    })
+    .await;
 }

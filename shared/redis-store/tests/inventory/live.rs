@@ -34,8 +34,9 @@ async fn now(till: &Till) -> u64 {
     snapshot.position.sequence
 }
 
-on_both_engines! {
-    async fn every_change_of_a_seat_is_told_in_order(till: Till) {
+#[tokio::test]
+async fn every_change_of_a_seat_is_told_in_order() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         let start = now(&till).await;
         assert_eq!(read(&till, start, 100).await, (start, vec![], vec![], false));
@@ -55,9 +56,13 @@ on_both_engines! {
         let (_, changes, counts, _) = read(&till, start + 3, 100).await;
         assert_eq!(counts, [0; 0]);
         assert_eq!(changes.len(), 2);
-    }
+    })
+    .await;
+}
 
-    async fn a_lapsed_hold_turns_its_seat_free_for_those_who_watch(till: Till) {
+#[tokio::test]
+async fn a_lapsed_hold_turns_its_seat_free_for_those_who_watch() {
+    each_engine(async |till: Till| {
         till.sell(0, 10).await;
         let mut wish = wish(1, "k", vec![seats([3])]);
         wish.hold = SHORT;
@@ -65,9 +70,13 @@ on_both_engines! {
         let start = now(&till).await;
         till.passed(hold.expires_at).await;
         assert_eq!(read(&till, start, 100).await.1, [(3, UnitState::Free)]);
-    }
+    })
+    .await;
+}
 
-    async fn a_long_stretch_comes_in_parts(till: Till) {
+#[tokio::test]
+async fn a_long_stretch_comes_in_parts() {
+    each_engine(async |till: Till| {
         till.sell(0, 50).await;
         let start = now(&till).await;
         for number in 0..25 {
@@ -85,9 +94,13 @@ on_both_engines! {
         }
         assert_eq!(seen, (0..25).collect::<Vec<_>>());
         assert_eq!((after, parts), (start + 25, 3));
-    }
+    })
+    .await;
+}
 
-    async fn positions_of_another_log_or_from_nowhere_are_gaps(till: Till) {
+#[tokio::test]
+async fn positions_of_another_log_or_from_nowhere_are_gaps() {
+    each_engine(async |till: Till| {
         till.sell_in(Epoch(2), 1, 5).await;
         let (inventory, show) = (&till.inventory, event());
         let changes = |epoch, position| inventory.changes(&show, epoch, position, 10);
@@ -98,10 +111,14 @@ on_both_engines! {
         assert_eq!(changes(Epoch(1), at(0)).await.unwrap(), Changes::Unavailable);
         let beginning = changes(Epoch(2), LogPosition { epoch: 2, sequence: 0 }).await.unwrap();
         assert!(matches!(beginning, Changes::Entries { .. }));
-    }
+    })
+    .await;
+}
 
-    /// L2: after 100,000 missed changes a snapshot is needed, and told so.
-    async fn a_position_that_the_log_has_dropped_is_a_gap(till: Till) {
+/// L2: after 100,000 missed changes a snapshot is needed, and told so.
+#[tokio::test]
+async fn a_position_that_the_log_has_dropped_is_a_gap() {
+    each_engine(async |till: Till| {
         till.sell(0, 10).await;
         let start = now(&till).await;
         till.hold(&wish(1, "k", vec![seats([1])])).await;
@@ -119,9 +136,13 @@ on_both_engines! {
         let gap = till.inventory.changes(&event(), EPOCH, at(start), 10).await.unwrap();
         assert_eq!(gap, Changes::Gap { now: at(start + 2) });
         assert_eq!(read(&till, start + 1, 10).await.1, [(2, UnitState::Held)]);
-    }
+    })
+    .await;
+}
 
-    async fn a_snapshot_shows_every_seat_of_the_ranges_asked_for(till: Till) {
+#[tokio::test]
+async fn a_snapshot_shows_every_seat_of_the_ranges_asked_for() {
+    each_engine(async |till: Till| {
         till.sell(0, 6).await;
         till.sold(&wish(1, "k", vec![seats([1])])).await;
         till.hold(&wish(2, "k", vec![seats([2])])).await;
@@ -131,18 +152,24 @@ on_both_engines! {
         settle.standing = redis_store::SettleStanding::Withdrawn;
         till.settle(&settle).await;
         use UnitState::{Free, Held, Sold, Withdrawn};
-        let snapshot = till.inventory.seat_states(&event(), EPOCH, &hall(6)).await.unwrap().unwrap();
+        let snapshot =
+            till.inventory.seat_states(&event(), EPOCH, &hall(6)).await.unwrap().unwrap();
         assert_eq!(snapshot.states, [[Free, Sold, Held, Free, Free, Withdrawn]]);
         let mut ranges = hall(2).to_vec();
         ranges.push(SeatRange { first: 4, ..ranges[0].clone() });
         let snapshot = till.inventory.seat_states(&event(), EPOCH, &ranges).await.unwrap().unwrap();
         assert_eq!(snapshot.states, [[Free, Sold], [Free, Withdrawn]]);
         assert_eq!(till.inventory.seat_states(&event(), Epoch(2), &ranges).await.unwrap(), None);
-    }
+    })
+    .await;
+}
 
-    async fn a_map_that_follows_the_log_equals_the_store(till: Till) {
+#[tokio::test]
+async fn a_map_that_follows_the_log_equals_the_store() {
+    each_engine(async |till: Till| {
         till.sell(0, 20).await;
-        let snapshot = till.inventory.seat_states(&event(), EPOCH, &hall(20)).await.unwrap().unwrap();
+        let snapshot =
+            till.inventory.seat_states(&event(), EPOCH, &hall(20)).await.unwrap().unwrap();
         let (mut map, mut after) = (snapshot.states[0].clone(), snapshot.position.sequence);
         for round in 0..10 {
             let one = wish(round, "k", vec![seats([round, round + 10])]);
@@ -155,17 +182,24 @@ on_both_engines! {
             for (seat, state) in changes {
                 map[seat as usize] = state;
             }
-            let store = till.inventory.seat_states(&event(), EPOCH, &hall(20)).await.unwrap().unwrap();
+            let store =
+                till.inventory.seat_states(&event(), EPOCH, &hall(20)).await.unwrap().unwrap();
             assert_eq!(map, store.states[0]);
             assert_eq!(after, store.position.sequence);
         }
-    }
+    })
+    .await;
+}
 
-    async fn one_seat_tells_its_state_and_how_long_it_is_held(till: Till) {
+#[tokio::test]
+async fn one_seat_tells_its_state_and_how_long_it_is_held() {
+    each_engine(async |till: Till| {
         till.sell(1, 3).await;
         let status = |name: &'static str, number| {
             let inventory = till.inventory.clone();
-            async move { inventory.seat_status(&event(), EPOCH, &kind(name), &seat(number)).await.unwrap() }
+            async move {
+                inventory.seat_status(&event(), EPOCH, &kind(name), &seat(number)).await.unwrap()
+            }
         };
         assert_eq!(status("stalls", 0).await, SeatStatus::Free);
         let mut short = wish(1, "k", vec![seats([0])]);
@@ -184,5 +218,6 @@ on_both_engines! {
         let other = domain::EventId::parse("other").unwrap();
         let elsewhere = till.inventory.seat_status(&other, EPOCH, &kind("stalls"), &seat(0)).await;
         assert_eq!(elsewhere.unwrap(), SeatStatus::Unavailable);
-    }
+    })
+    .await;
 }

@@ -3,9 +3,6 @@
 
 #![cfg(test)]
 
-#[macro_use]
-mod till;
-
 mod building;
 mod buying;
 mod cluster;
@@ -16,3 +13,4 @@ mod live;
 mod model;
 mod refusing;
 mod settling;
+mod till;

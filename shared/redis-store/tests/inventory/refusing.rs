@@ -6,15 +6,20 @@ use redis_store::{Mode, Reservation, Session};
 
 use crate::till::*;
 
-on_both_engines! {
-    async fn nothing_is_sold_without_an_inventory_or_while_it_is_built(till: Till) {
+#[tokio::test]
+async fn nothing_is_sold_without_an_inventory_or_while_it_is_built() {
+    each_engine(async |till: Till| {
         let wish = wish(1, "k", vec![places("floor", 1)]);
         assert_eq!(till.reserve(&wish).await, Reservation::Unavailable);
         till.inventory.build_begin(&event(), EPOCH).await.unwrap();
         assert_eq!(till.reserve(&wish).await, Reservation::Unavailable);
-    }
+    })
+    .await;
+}
 
-    async fn the_window_and_the_switch_decide_by_the_servers_clock(till: Till) {
+#[tokio::test]
+async fn the_window_and_the_switch_decide_by_the_servers_clock() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let one = wish(1, "k", vec![places("floor", 1)]);
         let mut sale = sale(2);
@@ -49,9 +54,13 @@ on_both_engines! {
         let two = wish(2, "k", vec![places("floor", 1)]);
         assert_eq!(till.reserve(&two).await, Reservation::Closed);
         assert!(matches!(till.reserve(&one).await, Reservation::Replayed(_)), "bought before");
-    }
+    })
+    .await;
+}
 
-    async fn a_sale_opens_at_its_very_instant(till: Till) {
+#[tokio::test]
+async fn a_sale_opens_at_its_very_instant() {
+    each_engine(async |till: Till| {
         till.sell(100, 0).await;
         let mut sale = sale(2);
         sale.window.opens_at = in_ms(200);
@@ -71,12 +80,15 @@ on_both_engines! {
             }
         }
         assert!(tries > 1);
-    }
+    })
+    .await;
+}
 
-    /// W11: also by a machine whose clock is off, as Redis' clock counts.
-    async fn a_session_that_ended_or_expired_buys_nothing(till: Till) {
+/// W11: also by a machine whose clock is off, as Redis' clock counts.
+#[tokio::test]
+async fn a_session_that_ended_or_expired_buys_nothing() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
-        let session = |id: &str, ms| Session { id: SessionId::parse(id).unwrap(), expires_at: in_ms(ms) };
         let mut one = wish(1, "k", vec![places("floor", 1)]);
         one.session = Some(session("1-7", -1));
         assert_eq!(till.reserve(&one).await, Reservation::SessionEnded);
@@ -95,9 +107,13 @@ on_both_engines! {
         // A hold that is there is found with the ended session too.
         one.session = Some(session("1-7", 300_000));
         assert!(matches!(till.reserve(&one).await, Reservation::Replayed(_)));
-    }
+    })
+    .await;
+}
 
-    async fn a_session_that_ended_stays_ended_in_the_next_epoch(till: Till) {
+#[tokio::test]
+async fn a_session_that_ended_stays_ended_in_the_next_epoch() {
+    each_engine(async |till: Till| {
         let id = SessionId::parse("1-7").unwrap();
         till.inventory.session_end(&event(), &fan(1), &id, in_ms(300_000)).await.unwrap();
         till.sell(10, 0).await;
@@ -107,10 +123,14 @@ on_both_engines! {
         till.sell_in(domain::Epoch(2), 10, 0).await;
         one.epoch = domain::Epoch(2);
         assert_eq!(till.reserve(&one).await, Reservation::SessionEnded);
-    }
+    })
+    .await;
+}
 
-    /// B6: in one order, in two, in two at once.
-    async fn a_limit_holds_over_types_and_orders(till: Till) {
+/// B6: in one order, in two, in two at once.
+#[tokio::test]
+async fn a_limit_holds_over_types_and_orders() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         let mut sale = sale(2);
         sale.limit_per_customer = Some(1);
@@ -125,11 +145,16 @@ on_both_engines! {
         let replies = join_all(wishes.iter().map(|wish| till.reserve(wish))).await;
         assert_eq!(replies.iter().filter(|reply| **reply == over).count(), 1);
         assert_eq!(till.counts("floor").await, [8, 2, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_types_own_limit_counts_that_type_only(till: Till) {
+#[tokio::test]
+async fn a_types_own_limit_counts_that_type_only() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
-        let control = redis_store::TypeControl { limit_per_customer: Some(2), version: 2, ..floor(10, 10) };
+        let control =
+            redis_store::TypeControl { limit_per_customer: Some(2), version: 2, ..floor(10, 10) };
         till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
         let over = Reservation::OverLimit { ticket_type: Some(kind("floor")), limit: 2 };
         assert_eq!(till.reserve(&wish(1, "a", vec![places("floor", 3)])).await, over);
@@ -137,9 +162,13 @@ on_both_engines! {
         assert_eq!(till.reserve(&wish(1, "c", vec![places("floor", 2)])).await, over);
         till.hold(&wish(1, "d", vec![places("floor", 1)])).await;
         assert_eq!(till.reserve(&wish(1, "e", vec![places("floor", 1)])).await, over);
-    }
+    })
+    .await;
+}
 
-    async fn what_a_customer_gave_back_no_longer_counts_against_the_limit(till: Till) {
+#[tokio::test]
+async fn what_a_customer_gave_back_no_longer_counts_against_the_limit() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let mut sale = sale(2);
         sale.limit_per_customer = Some(1);
@@ -150,31 +179,56 @@ on_both_engines! {
         till.passed(hold.expires_at).await;
         let second = wish(1, "b", vec![places("floor", 1)]);
         let live = till.sold(&second).await;
-        assert!(matches!(till.reserve(&wish(1, "c", vec![places("floor", 1)])).await, Reservation::OverLimit { .. }));
+        assert!(matches!(
+            till.reserve(&wish(1, "c", vec![places("floor", 1)])).await,
+            Reservation::OverLimit { .. }
+        ));
         till.settle(&ended(&live)).await;
         till.hold(&wish(1, "d", vec![places("floor", 1)])).await;
-    }
+    })
+    .await;
+}
 
-    /// B21, and unknown types and kinds.
-    async fn what_does_not_exist_is_named_and_locks_nothing(till: Till) {
+/// B21, and unknown types and kinds.
+#[tokio::test]
+async fn what_does_not_exist_is_named_and_locks_nothing() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         let reply = till.reserve(&wish(1, "a", vec![seats([1, 70, 80])])).await;
         assert_eq!(reply, Reservation::UnknownSeat { line: 0, seats: vec![seat(70), seat(80)] });
         let reply = till.reserve(&wish(1, "b", vec![places("floor", 1), places("gold", 1)])).await;
         assert_eq!(reply, Reservation::UnknownType { line: 1 });
-        assert_eq!(till.reserve(&wish(1, "c", vec![places("gold", 1)])).await, Reservation::UnknownType { line: 0 });
-        assert_eq!(till.reserve(&wish(1, "d", vec![places("stalls", 1)])).await, Reservation::WrongKind { line: 0 });
+        assert_eq!(
+            till.reserve(&wish(1, "c", vec![places("gold", 1)])).await,
+            Reservation::UnknownType { line: 0 }
+        );
+        assert_eq!(
+            till.reserve(&wish(1, "d", vec![places("stalls", 1)])).await,
+            Reservation::WrongKind { line: 0 }
+        );
         let mut wrong = seats([1]);
         wrong.ticket_type = kind("floor");
-        assert_eq!(till.reserve(&wish(1, "e", vec![wrong])).await, Reservation::WrongKind { line: 0 });
+        assert_eq!(
+            till.reserve(&wish(1, "e", vec![wrong])).await,
+            Reservation::WrongKind { line: 0 }
+        );
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
         assert_eq!(till.counts("stalls").await, [10, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_type_whose_name_begins_like_anothers_is_another(till: Till) {
+#[tokio::test]
+async fn a_type_whose_name_begins_like_anothers_is_another() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         for (index, name) in [(3, "floor2"), (4, "loor"), (5, "f")] {
-            let control = redis_store::TypeControl { id: kind(name), index, amount: i64::from(index), ..floor(5, 5) };
+            let control = redis_store::TypeControl {
+                id: kind(name),
+                index,
+                amount: i64::from(index),
+                ..floor(5, 5)
+            };
             till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
         }
         for (index, name) in [(3, "floor2"), (4, "loor"), (5, "f")] {
@@ -182,9 +236,13 @@ on_both_engines! {
             assert_eq!(hold.lines[0].unit_amount, i64::from(index));
         }
         assert_eq!(till.counts("floor").await, [1, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn without_an_admission_only_a_hold_that_is_there_is_found(till: Till) {
+#[tokio::test]
+async fn without_an_admission_only_a_hold_that_is_there_is_found() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let mut replay = wish(1, "k", vec![places("floor", 1)]);
         replay.mode = Mode::ReplayOnly;
@@ -192,9 +250,13 @@ on_both_engines! {
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
         let hold = till.hold(&wish(1, "k", vec![places("floor", 1)])).await;
         assert_eq!(till.reserve(&replay).await, Reservation::Replayed(hold));
-    }
+    })
+    .await;
+}
 
-    async fn an_operator_withdraws_outside_the_sale_and_over_the_limit(till: Till) {
+#[tokio::test]
+async fn an_operator_withdraws_outside_the_sale_and_over_the_limit() {
+    each_engine(async |till: Till| {
         till.sell(50, 0).await;
         let mut sale = sale(2);
         sale.switch = SaleSwitch::Scheduled;
@@ -211,9 +273,13 @@ on_both_engines! {
         assert_eq!(till.reserve(&more).await, Reservation::SoldOut { line: 0 });
         till.settle(&ended(&settle)).await;
         assert_eq!(till.counts("floor").await, [50, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_caller_of_another_epoch_is_told_which_one_sells(till: Till) {
+#[tokio::test]
+async fn a_caller_of_another_epoch_is_told_which_one_sells() {
+    each_engine(async |till: Till| {
         till.sell_in(domain::Epoch(4), 10, 0).await;
         for stale in [domain::Epoch(3), domain::Epoch(5)] {
             let mut wish = wish(1, "k", vec![places("floor", 1)]);
@@ -221,9 +287,13 @@ on_both_engines! {
             let active = domain::Epoch(4);
             assert_eq!(till.reserve(&wish).await, Reservation::StaleEpoch { active });
         }
-    }
+    })
+    .await;
+}
 
-    async fn a_customer_has_so_many_orders_on_record_and_no_more(till: Till) {
+#[tokio::test]
+async fn a_customer_has_so_many_orders_on_record_and_no_more() {
+    each_engine(async |till: Till| {
         till.sell(1_000, 0).await;
         for number in 0..200 {
             let key = number.to_string();
@@ -233,5 +303,6 @@ on_both_engines! {
         let reply = till.reserve(&wish(1, "more", vec![places("floor", 1)])).await;
         assert_eq!(reply, Reservation::TooManyOrders);
         till.hold(&wish(2, "k", vec![places("floor", 1)])).await;
-    }
+    })
+    .await;
 }

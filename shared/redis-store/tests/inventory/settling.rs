@@ -20,8 +20,9 @@ async fn lapsed(till: &Till, wish: &redis_store::Reserve) -> redis_store::Hold {
     hold
 }
 
-on_both_engines! {
-    async fn an_order_goes_from_held_to_sold_to_free_once(till: Till) {
+#[tokio::test]
+async fn an_order_goes_from_held_to_sold_to_free_once() {
+    each_engine(async |till: Till| {
         till.sell(10, 10).await;
         let wish = wish(1, "k", vec![places("floor", 3), seats([1, 2])]);
         let live = persisted(&wish, &till.hold(&wish).await);
@@ -36,12 +37,20 @@ on_both_engines! {
             assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
             assert_eq!(till.counts("stalls").await, [10, 0, 0, 0]);
         }
-        assert_eq!(till.settle(&live).await, Settled::Ignored, "a late repeat of the first version");
+        assert_eq!(
+            till.settle(&live).await,
+            Settled::Ignored,
+            "a late repeat of the first version"
+        );
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
         assert_eq!(till.reserve(&wish).await, Reservation::Ended);
-    }
+    })
+    .await;
+}
 
-    async fn a_partly_refunded_order_keeps_exactly_the_rest(till: Till) {
+#[tokio::test]
+async fn a_partly_refunded_order_keeps_exactly_the_rest() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let live = till.sold(&wish(1, "k", vec![places("floor", 3)])).await;
         let rest = Settle { version: 2, lines: line_of(&[1]), ..live.clone() };
@@ -49,9 +58,13 @@ on_both_engines! {
         assert_eq!(till.counts("floor").await, [9, 0, 1, 0]);
         till.settle(&ended(&rest)).await;
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_refused_intent_gives_its_hold_back(till: Till) {
+#[tokio::test]
+async fn a_refused_intent_gives_its_hold_back() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let wish = wish(1, "k", vec![places("floor", 3)]);
         let live = persisted(&wish, &till.hold(&wish).await);
@@ -59,10 +72,14 @@ on_both_engines! {
         assert_eq!(till.settle(&refusal).await, Settled::Applied);
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
         assert_eq!(till.reserve(&wish).await, Reservation::Ended);
-    }
+    })
+    .await;
+}
 
-    /// M10.
-    async fn a_place_whose_settle_was_lost_comes_back_to_its_owner_and_stays(till: Till) {
+/// M10.
+#[tokio::test]
+async fn a_place_whose_settle_was_lost_comes_back_to_its_owner_and_stays() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
@@ -79,10 +96,14 @@ on_both_engines! {
         assert!(!till.inventory.release(&event(), EPOCH, &y.order, &fan(2)).await.unwrap());
         let z = wish(3, "z", vec![places("floor", 1)]);
         assert_eq!(till.reserve(&z).await, Reservation::SoldOut { line: 0 });
-    }
+    })
+    .await;
+}
 
-    /// M10, the other order: both holds have lapsed when X's settle comes.
-    async fn a_place_that_lapsed_twice_still_comes_back_to_its_owner(till: Till) {
+/// M10, the other order: both holds have lapsed when X's settle comes.
+#[tokio::test]
+async fn a_place_that_lapsed_twice_still_comes_back_to_its_owner() {
+    each_engine(async |till: Till| {
         till.sell(0, 1).await;
         let x = wish(1, "x", vec![seats([0])]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
@@ -91,19 +112,27 @@ on_both_engines! {
         let z = wish(3, "z", vec![seats([0])]);
         assert!(matches!(till.reserve(&z).await, Reservation::SeatTaken { .. }));
         assert_eq!(till.counts("stalls").await, [0, 0, 1, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn a_hold_that_loses_a_seat_gives_back_the_others(till: Till) {
+#[tokio::test]
+async fn a_hold_that_loses_a_seat_gives_back_the_others() {
+    each_engine(async |till: Till| {
         till.sell(0, 3).await;
         let x = wish(1, "x", vec![seats([1])]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
         till.hold(&wish(2, "y", vec![seats([0, 1, 2])])).await;
         till.settle(&x_live).await;
         assert_eq!(till.counts("stalls").await, [2, 0, 1, 0]);
-    }
+    })
+    .await;
+}
 
-    /// M11.
-    async fn a_late_settle_never_takes_a_place_from_a_live_order(till: Till) {
+/// M11.
+#[tokio::test]
+async fn a_late_settle_never_takes_a_place_from_a_live_order() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
@@ -118,9 +147,13 @@ on_both_engines! {
         assert_eq!(till.counts("floor").await, [0, 0, 1, 0]);
         let record = till.inventory.record(&event(), EPOCH, &y_live.order, &fan(2)).await.unwrap();
         assert_eq!(record.unwrap().state, RecordState::Live);
-    }
+    })
+    .await;
+}
 
-    async fn the_same_fans_two_orders_do_not_share_a_place(till: Till) {
+#[tokio::test]
+async fn the_same_fans_two_orders_do_not_share_a_place() {
+    each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
@@ -134,9 +167,13 @@ on_both_engines! {
         assert_eq!(till.counts("floor").await, [0, 0, 1, 0]);
         till.settle(&ended(&x_live)).await;
         assert_eq!(till.counts("floor").await, [1, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn an_unknown_ended_order_leaves_a_tombstone(till: Till) {
+#[tokio::test]
+async fn an_unknown_ended_order_leaves_a_tombstone() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let hold = redis_store::Hold { lines: line_of(&[0]), expires_at: in_ms(0) };
@@ -145,9 +182,13 @@ on_both_engines! {
         assert_eq!(till.settle(&persisted(&wish, &hold)).await, Settled::Ignored);
         assert_eq!(till.reserve(&wish).await, Reservation::Ended);
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn an_unknown_live_order_of_this_epoch_means_lost_writes(till: Till) {
+#[tokio::test]
+async fn an_unknown_live_order_of_this_epoch_means_lost_writes() {
+    each_engine(async |till: Till| {
         till.sell(10, 0).await;
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let hold = redis_store::Hold { lines: line_of(&[0]), expires_at: in_ms(0) };
@@ -157,10 +198,14 @@ on_both_engines! {
             assert_eq!(till.settle(&settle).await, Settled::Lost);
         }
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    /// M13.
-    async fn an_old_epochs_order_is_read_again_and_never_revived(till: Till) {
+/// M13.
+#[tokio::test]
+async fn an_old_epochs_order_is_read_again_and_never_revived() {
+    each_engine(async |till: Till| {
         till.sell_in(Epoch(2), 10, 0).await;
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let hold = redis_store::Hold { lines: line_of(&[0]), expires_at: in_ms(0) };
@@ -172,9 +217,13 @@ on_both_engines! {
         assert_eq!(till.settle(&live).await, Settled::Ignored);
         assert_eq!(till.settle(&Settle { reread: true, ..live }).await, Settled::Ignored);
         assert_eq!(till.counts_in(Epoch(2)).await[0].remaining, 10);
-    }
+    })
+    .await;
+}
 
-    async fn an_old_epochs_live_order_is_taken_in_once_it_was_read_again(till: Till) {
+#[tokio::test]
+async fn an_old_epochs_live_order_is_taken_in_once_it_was_read_again() {
+    each_engine(async |till: Till| {
         till.sell_in(Epoch(2), 10, 0).await;
         let wish = wish(1, "k", vec![places("floor", 2)]);
         let hold = redis_store::Hold { lines: line_of(&[3, 7]), expires_at: in_ms(0) };
@@ -189,11 +238,18 @@ on_both_engines! {
         had.sort_unstable();
         assert_eq!(had, [0, 1, 2, 4, 5, 6, 8, 9]);
         // What was read again is known: no third reading is asked for.
-        assert_eq!(till.settle(&Settle { version: 2, reread: false, ..live }).await, Settled::Applied);
-    }
+        assert_eq!(
+            till.settle(&Settle { version: 2, reread: false, ..live }).await,
+            Settled::Applied
+        );
+    })
+    .await;
+}
 
-    /// M15.
-    async fn a_refunded_order_that_holds_again_in_a_new_epoch_stays_ended(till: Till) {
+/// M15.
+#[tokio::test]
+async fn a_refunded_order_that_holds_again_in_a_new_epoch_stays_ended() {
+    each_engine(async |till: Till| {
         till.sell_in(Epoch(2), 2, 0).await;
         let mut again = wish(1, "k", vec![places("floor", 2)]);
         again.epoch = Epoch(2);
@@ -211,9 +267,13 @@ on_both_engines! {
         let counts = till.counts_in(Epoch(2)).await;
         assert_eq!((counts[0].remaining, counts[0].held, counts[0].sold), (2, 0, 0));
         assert_eq!(till.reserve(&again).await, Reservation::Ended);
-    }
+    })
+    .await;
+}
 
-    async fn settling_needs_the_active_epoch(till: Till) {
+#[tokio::test]
+async fn settling_needs_the_active_epoch() {
+    each_engine(async |till: Till| {
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let hold = redis_store::Hold { lines: line_of(&[0]), expires_at: in_ms(0) };
         let settle = persisted(&wish, &hold);
@@ -222,9 +282,13 @@ on_both_engines! {
         assert_eq!(till.settle(&settle).await, Settled::Unavailable);
         till.sell_in(Epoch(2), 1, 0).await;
         assert_eq!(till.settle(&settle).await, Settled::StaleEpoch { active: Epoch(2) });
-    }
+    })
+    .await;
+}
 
-    async fn units_that_are_unknown_here_mean_lost_writes(till: Till) {
+#[tokio::test]
+async fn units_that_are_unknown_here_mean_lost_writes() {
+    each_engine(async |till: Till| {
         till.sell(10, 1).await;
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let live = persisted(&wish, &till.hold(&wish).await);
@@ -240,15 +304,22 @@ on_both_engines! {
             assert_eq!(till.settle(&Settle { lines, ..live.clone() }).await, Settled::Lost);
         }
         assert_eq!(till.counts("floor").await, [9, 1, 0, 0]);
-    }
+    })
+    .await;
+}
 
-    async fn an_unpaid_order_is_named_when_its_time_is_over_and_it_is_in_the_way(till: Till) {
+#[tokio::test]
+async fn an_unpaid_order_is_named_when_its_time_is_over_and_it_is_in_the_way() {
+    each_engine(async |till: Till| {
         till.sell(1, 2).await;
         let mut owners = Vec::new();
         for (fan, line) in [(1, places("floor", 1)), (2, seats([0])), (3, seats([1]))] {
             let wish = wish(fan, "k", vec![line]);
             let live = persisted(&wish, &till.hold(&wish).await);
-            owners.push(Settle { standing: SettleStanding::Live { pay_by: Some(in_ms(100)) }, ..live });
+            owners.push(Settle {
+                standing: SettleStanding::Live { pay_by: Some(in_ms(100)) },
+                ..live
+            });
         }
         owners[2].standing = SettleStanding::Live { pay_by: None };
         for owner in &owners {
@@ -268,6 +339,10 @@ on_both_engines! {
         }
         assert!(matches!(till.reserve(&paid).await, Reservation::SeatTaken { .. }));
         // The other unpaid orders are gone: sold out is sold out again.
-        assert_eq!(till.reserve(&wish(10, "a", vec![places("floor", 1)])).await, Reservation::SoldOut { line: 0 });
-    }
+        assert_eq!(
+            till.reserve(&wish(10, "a", vec![places("floor", 1)])).await,
+            Reservation::SoldOut { line: 0 }
+        );
+    })
+    .await;
 }

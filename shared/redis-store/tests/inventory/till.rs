@@ -5,38 +5,22 @@ use std::time::{Duration, Instant};
 
 use domain::{
     CustomerId, CustomerKey, Epoch, EventId, Fingerprint, IdempotencyKey, Line, Operation, OrderId,
-    OrderLine, OrderLines, SaleSwitch, SaleWindow, SeatLabel, TicketKind, TicketTypeId, UnitId,
-    Wanted,
+    OrderLine, OrderLines, SaleSwitch, SaleWindow, SeatLabel, SessionId, TicketKind, TicketTypeId,
+    UnitId, Wanted,
 };
 use jiff::Timestamp;
 use redis_server::{Engine, RedisServer};
 use redis_store::{
     Hold, Inventory, LoadedCounts, Mode, Redis, RedisMode, Reservation, Reserve, SaleControl,
-    Settle, SettleStanding, Settled, TypeControl, TypeCounts, Written,
+    Session, Settle, SettleStanding, Settled, TypeControl, TypeCounts, Written,
 };
 
-/// Each test runs on Redis and on Valkey.
-macro_rules! on_both_engines {
-    ($($(#[doc = $doc:literal])* async fn $name:ident($till:ident: Till) $body:block)*) => {
-        $(
-            $(#[doc = $doc])*
-            mod $name {
-                use super::*;
-
-                async fn test($till: Till) $body
-
-                #[tokio::test]
-                async fn on_redis() {
-                    test(Till::open(redis_server::Engine::Redis).await).await;
-                }
-
-                #[tokio::test]
-                async fn on_valkey() {
-                    test(Till::open(redis_server::Engine::Valkey).await).await;
-                }
-            }
-        )*
-    };
+/// Runs a test on Redis, then on Valkey.
+pub(crate) async fn each_engine(test: impl AsyncFn(Till)) {
+    for engine in Engine::ALL {
+        println!("on {engine:?}");
+        test(Till::open(engine).await).await;
+    }
 }
 
 pub(crate) const EPOCH: Epoch = Epoch(1);
@@ -114,7 +98,12 @@ pub(crate) fn sale(version: u64) -> SaleControl {
     SaleControl { switch: SaleSwitch::Open, window, limit_per_customer: None, version }
 }
 
-/// A wish of a fan under a key: held for long, in no session.
+/// A session whose token lives so long.
+pub(crate) fn session(id: &str, milliseconds: i64) -> Session {
+    Session { id: SessionId::parse(id).unwrap(), expires_at: in_ms(milliseconds) }
+}
+
+/// A wish of a fan under a key: held for long, in a session.
 pub(crate) fn wish(number: u32, key: &str, lines: Vec<Line>) -> Reserve {
     Reserve {
         event: event(),
@@ -125,7 +114,7 @@ pub(crate) fn wish(number: u32, key: &str, lines: Vec<Line>) -> Reserve {
         lines: OrderLines::new(lines).unwrap(),
         hold: LONG,
         mode: Mode::Buy,
-        session: None,
+        session: Some(session("1-1", 300_000)),
     }
 }
 
