@@ -69,7 +69,14 @@ impl Persistence {
         taken: Taken,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        tracing::warn!(order = %intent.order, metric = "unit_taken", ?taken, "a unit had an owner");
+        let owning = taken.owner.as_ref().map(|owner| owner.order);
+        tracing::warn!(
+            order = %intent.order,
+            metric = "unit_taken",
+            owner = ?owning,
+            seats = ?taken.seats,
+            "a unit had an owner"
+        );
         let owner = match &taken.owner {
             Some(owner) => self.orders.order_fetch(&owner.customer, &owner.order).await?,
             None => None,
@@ -81,7 +88,7 @@ impl Persistence {
             None => tracing::error!(
                 order = %intent.order,
                 metric = "orphaned_unit",
-                ?taken,
+                owner = ?owning,
                 "a unit is owned by an order that is not there"
             ),
         }

@@ -133,7 +133,9 @@ fn not_open(opens_at: Timestamp) -> Failure {
 pub fn never_on_sale(event: &Event, now: Timestamp) -> Failure {
     match event.state(now) {
         SaleState::Closed => Failure::new(Reason::Closed),
-        SaleState::Scheduled => not_open(event.window.opens_at),
+        SaleState::Scheduled if event.window.opens_at > now => not_open(event.window.opens_at),
+        // The window is open, the operator has not opened the sale: nobody knows when.
+        SaleState::Scheduled => Failure::new(Reason::NotOpen),
         // The operator opened it, and its inventory is about to be there.
         SaleState::Open | SaleState::Paused => Failure::new(Reason::Unavailable),
     }
