@@ -6,8 +6,8 @@ use std::time::Duration;
 use contracts::problem::Reason;
 use domain::{
     CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
-    OrderState, PersistVerdict, Rejection, SeatLabel, Standing, TicketType, classify_persist,
-    mark_block,
+    OrderState, PersistVerdict, Rejection, SeatLabel, Standing, TicketType, Wanted,
+    classify_persist, mark_block,
 };
 use dynamo_store::{Ended, PartitionCounts, Persisted, Refused, UnitOwner};
 use jiff::SignedDuration;
@@ -90,9 +90,13 @@ impl<'a> Taker<'a> {
                     inventory.mark_raise(id, epoch, &ticket_type, mark).await.or_fail()?;
                 }
                 Reservation::Lapsed | Reservation::Ended => return self.ended(&intent).await,
+                Reservation::SoldOut { .. } => return Ok(Chunk::Short(Shortage::SoldOut)),
                 // Sold, if not paid yet: a withdrawal takes nothing from anybody.
-                Reservation::SoldOut { .. } | Reservation::Overdue(_) => {
-                    return Ok(Chunk::Short(Shortage::SoldOut));
+                Reservation::Overdue(_) => {
+                    return Ok(Chunk::Short(match line.wanted {
+                        Wanted::Seats(seats) => Shortage::Seats(seats),
+                        Wanted::Quantity(_) => Shortage::SoldOut,
+                    }));
                 }
                 Reservation::SeatTaken { seats, .. } => {
                     return Ok(Chunk::Short(Shortage::Seats(seats)));
