@@ -57,7 +57,9 @@ async fn a_transaction_whose_every_reply_is_lost_is_found_by_reading() {
     for _ in 0..3 {
         desk.sale.wire.next(TRANSACT, Fault::ReplyLost);
     }
+    let _ = desk.transactions();
     assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+    assert_eq!(desk.transactions(), 3, "reading comes before a further try of ours");
     assert_eq!(desk.order(&intent).await.version, 1);
     assert_eq!(desk.counts("floor").await, (0, 2, 8));
     assert_eq!(desk.sale.owned("floor").await, 2);
