@@ -279,3 +279,33 @@ async fn response_of(response: Response) -> GatewayResponse {
     let status_code = parts.status.as_u16();
     GatewayResponse { status_code, headers, cookies, body, is_base64_encoded }
 }
+
+#[cfg(test)]
+mod tests {
+    use axum::routing::get;
+    use lambda_runtime::Context;
+    use serde_json::json;
+
+    use super::*;
+    use crate::http::adapt;
+
+    async fn answer_too_late(headers: Value) -> GatewayResponse {
+        let event = json!({
+            "rawPath": "/orders", "headers": headers,
+            "requestContext": {"http": {"method": "GET"}},
+        });
+        let router = adapt(Router::new().route("/orders", get(std::future::pending::<()>)));
+        let event = LambdaEvent::new(serde_json::from_value(event).unwrap(), Context::default());
+        answer_in_time(router, event).await
+    }
+
+    #[tokio::test]
+    async fn whoever_is_out_of_time_is_told_whether_to_repeat() {
+        let answer = answer_too_late(json!({"Accept-Language": "zh-TW"})).await;
+        assert_eq!((answer.status_code, answer.headers["retry-after"].as_str()), (503, "2"));
+        assert!(answer.body.contains("\"unavailable\""));
+        assert_eq!(answer.headers["content-language"], "zh-Hant");
+        let keyed = answer_too_late(json!({"idempotency-key": "k"})).await;
+        assert!(keyed.body.contains("\"outcome_unknown\""));
+    }
+}
