@@ -184,3 +184,26 @@ async fn a_section_that_died_before_redis_knew_of_it_is_finished_by_its_repeat()
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_cut_that_is_about_to_count_is_left_alone() {
+    let path = "/events/show/ticket-types/floor";
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        let lower = put(path, &places(4)).header("if-match", "\"v1\"");
+        office.wire.break_after(calls);
+        lower.clone().send(&office.router).await;
+        office.wire.heal();
+        let is_cut = office.owned("floor").await == 60;
+        if !is_cut || office.ticket_type("floor").await["version"] != 1 {
+            continue;
+        }
+        let same = office.edit(path, 1, &places(64)).await;
+        assert_eq!((same.status, same.json()["version"].as_u64()), (200, Some(1)));
+        assert_eq!(office.owned("floor").await, 60);
+        assert_eq!(lower.send(&office.router).await.status, 200);
+        assert_eq!(office.remaining("floor").await, 4);
+        return;
+    }
+    panic!("no break came between the cut and its type");
+}
