@@ -13,17 +13,15 @@ use redis_store::{LineSettings, WaitingRoom};
 
 use crate::failures::{at_dynamo, at_redis};
 
-/// Pauses while somebody else may be beginning the line.
-const PAUSES: [Duration; 4] = [
+/// Pauses while somebody else may be beginning the line; none after beginning it
+/// oneself.
+const PAUSES: [Duration; 5] = [
+    Duration::ZERO,
     Duration::from_millis(20),
     Duration::from_millis(50),
     Duration::from_millis(100),
     Duration::from_millis(250),
 ];
-
-/// The generation that settings are first stored with. No line has it: the
-/// first one is begun by raising it.
-const NEVER_BEGUN: u64 = 1;
 
 /// How long settings are good for estimates.
 const SETTINGS_LIFE: SignedDuration = SignedDuration::from_secs(5);
@@ -58,43 +56,31 @@ impl Lines {
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<(Place, bool), Failure> {
-        if let Some(joined) = self.room.join(event, customer).await.map_err(at_redis)? {
-            return Ok(joined);
+        for pause in PAUSES {
+            if let Some(joined) = self.room.join(event, customer).await.map_err(at_redis)? {
+                return Ok(joined);
+            }
+            self.begin(event).await?;
+            tokio::time::sleep(pause).await;
         }
-        self.begin(event).await?;
-        let joined = self.room.join(event, customer).await.map_err(at_redis)?;
-        joined.ok_or_else(|| Failure::unavailable(BeingBegun))
+        Err(Failure::unavailable(BeingBegun))
     }
 
-    /// Begins the event's line in Redis: the first one, or the next after a loss.
+    /// Begins the event's line in Redis, the first one or the next after a loss,
+    /// unless another begins it in the same moment.
     ///
-    /// A generation is begun only by whoever raised the durable one to it, so
-    /// that no line is begun twice and no number given twice. Between raising
-    /// and beginning, a line is missing that is not lost: whoever comes then
-    /// waits for it, or would begin another over the first fans' places.
+    /// A generation is begun only by whoever raised the durable one to it, and
+    /// only where no line is: so no line is begun over another, and no number is
+    /// given twice. Who dies in between costs a generation, not a line.
     pub(crate) async fn begin(&self, event: &EventId) -> Result<(), Failure> {
         let record = self.record_or_default(event).await?;
-        if record.generation > NEVER_BEGUN && self.appears(event).await? {
-            return Ok(());
-        }
         let raised = self.catalog.queue_generation_raise(event, record.generation).await;
         match raised.map_err(at_dynamo)? {
             GenerationRaised::Raised(generation) => {
                 self.configure(event, &record, generation).await
             }
-            GenerationRaised::Lost(_) if self.appears(event).await? => Ok(()),
-            GenerationRaised::Lost(_) => Err(Failure::unavailable(BeingBegun)),
+            GenerationRaised::Lost(_) => Ok(()),
         }
-    }
-
-    async fn appears(&self, event: &EventId) -> Result<bool, Failure> {
-        for pause in PAUSES {
-            tokio::time::sleep(pause).await;
-            if self.room.status(event).await.map_err(at_redis)?.is_some() {
-                return Ok(true);
-            }
-        }
-        Ok(false)
     }
 
     /// Lets the line run with these settings, unless it has newer ones.

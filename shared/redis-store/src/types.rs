@@ -449,7 +449,7 @@ pub struct LineSettings {
     pub settings: QueueSettings,
     /// Their version; newer ones only.
     pub version: u64,
-    /// The line: a higher one starts anew, numbers and all.
+    /// The line that is begun with these, where there is none.
     pub generation: u64,
 }
 

@@ -92,8 +92,8 @@ impl WaitingRoom {
         Self { redis }
     }
 
-    /// Sets how a line works, where the version is newer. A higher generation
-    /// starts it anew: all places are gone, numbers begin at 1.
+    /// Begins a line where there is none; sets how the line that is there works,
+    /// where the version is newer. That line keeps its generation and its places.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.

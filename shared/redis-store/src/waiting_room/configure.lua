@@ -1,16 +1,12 @@
--- Sets how a line works. A higher generation starts it anew: all places are gone, numbers begin at 1.
--- ARGV  1 version  2 generation  3 cap  4 grace ms  5 session ms  6 token ms
--- Reply 1 applied, 0 ignored (an older generation, or a version that is not newer)
+-- Begins a line where there is none, or sets how the line that is there works.
+-- ARGV  1 version  2 generation of a line that is begun  3 cap  4 grace ms  5 session ms  6 token ms
+-- Reply 1 applied, 0 ignored (the line has this version of the settings, or a newer one)
+-- Invariant: a line that is there keeps its generation, its places and its numbers.
 
-local version, generation = tonumber(ARGV[1]), tonumber(ARGV[2])
-if line.generation and generation < line.generation then
+if line.generation and tonumber(ARGV[1]) <= line.version then
   return 0
 end
-if line.generation == generation and version <= line.version then
-  return 0
-end
-if line.generation ~= generation then
-  call('UNLINK', CONTROL, PLACES, CALLED, ACTIVE, LEFT, LATE)
+if not line.generation then
   call('HSET', CONTROL, 'generation', ARGV[2], 'issued', 0, 'serving', 0, 'turn', 'line')
 end
 call('HSET', CONTROL, 'version', ARGV[1], 'cap', ARGV[3], 'grace', ARGV[4], 'session', ARGV[5],
