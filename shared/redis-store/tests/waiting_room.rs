@@ -1,5 +1,7 @@
 //! The waiting room's scripts, on both engines and on a cluster.
 
+#![cfg(test)]
+
 use std::time::{Duration, Instant};
 
 use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};

@@ -54,13 +54,12 @@ impl Sale {
         inventory.activate(&event, EPOCH, nothing).await?;
         // The first of all goes the long way; it also shows that the sale is on.
         let sale = Self { event, fans: 1 };
-        match inventory.reserve(&sale.wish(0)?).await? {
-            Reservation::Held(_) => Ok(sale),
-            other => {
-                let what = "the first reservation".to_owned();
-                Err(BenchError::Unexpected { what, reply: format!("{other:?}") })
-            }
+        let reply = inventory.reserve(&sale.wish(0)?).await?;
+        if let Reservation::Held(_) = reply {
+            return Ok(sale);
         }
+        let what = "the first reservation".to_owned();
+        Err(BenchError::Unexpected { what, reply: format!("{reply:?}") })
     }
 
     /// The reservations of the next so many fans: a place each, in a session.
