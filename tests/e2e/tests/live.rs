@@ -88,7 +88,7 @@ async fn everyone_who_watches_sees_the_seats_turn() -> Journey {
     let plan = Plan::new().section("stalls", "A", 2, 10).section("stalls", "B", 1, 10);
     let sale = plan.set_up(&world).await?;
     let mut whole = sale.viewer().await?;
-    let only_b = [SectionId::parse("B").unwrap_or_else(|_| unreachable!())];
+    let only_b = [SectionId::parse("B").unwrap()];
     let connection = world.connect_live(&sale.viewer_token().await?).await?;
     let mut part = sale.watch(connection, &only_b).await?;
     until_map(&mut whole, "a first snapshot", |watcher| watcher.view().seats().len() == 2).await?;

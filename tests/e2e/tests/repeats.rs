@@ -6,12 +6,13 @@ use std::collections::BTreeSet;
 use contracts::catalog::TicketTypeBody;
 use contracts::messages::OrderIntent;
 use contracts::orders::{OrderBody, OrderStateBody, OrdersBody};
-use domain::{Fingerprint, OrderId, OrderState};
+use domain::{CustomerId, OrderId, OrderState};
 use e2e::error::ClientError;
 use e2e::http::Answer;
 use e2e::identity::new_word;
 use e2e::plan::{PRICE, Plan};
 use e2e::sale::{Sale, Shopper};
+use e2e::stores::Stores;
 use e2e::world::World;
 use futures::future::try_join_all;
 use serde_json::{Value, json};
@@ -153,9 +154,9 @@ async fn m1_the_same_intent_twice_in_one_batch_and_in_two_is_persisted_once() ->
     let key = new_word();
     // Each repeat that finds the hold sends its intent again.
     let answers = try_join_all((0..8).map(|_| sale.buy(&buyer, &key, places(2)))).await?;
-    let order = order_of(answers.into_iter().next().unwrap_or_else(|| unreachable!()))?;
+    let order: OrderBody = answers[0].json()?;
     let stored = sale.settled(&buyer.fan, order.id).await?;
-    let intent = intent_of(&sale, &buyer, &stored).await?;
+    let intent = intent_of(&world, &buyer, order.id).await?;
     send_intents(&world, &[&intent, &intent, &intent]).await?;
     send_intents(&world, &[&intent]).await?;
     world.until_intents_are_worked_off().await?;
@@ -169,37 +170,24 @@ async fn m1_the_same_intent_twice_in_one_batch_and_in_two_is_persisted_once() ->
 
 /// The intent that an order came from, as the reservation had queued it.
 async fn intent_of(
-    sale: &Sale,
+    world: &World,
     buyer: &Shopper,
-    order: &OrderBody,
+    id: OrderId,
 ) -> Result<OrderIntent, ClientError> {
-    let epoch = sale.seats().await?.epoch;
-    let lines: domain::OrderLines = domain::OrderLines::new(vec![domain::Line {
-        ticket_type: order.lines[0].ticket_type.clone(),
-        wanted: domain::Wanted::Quantity(2),
-    }])
-    .unwrap_or_else(|_| unreachable!());
-    let intent = json!({
-        "order": order.id,
-        "customer": buyer.fan.id,
-        "event": order.event,
-        "epoch": epoch,
-        "fingerprint": Fingerprint::v1(&lines).to_hex(),
-        "lines": [{
-            "ticket_type": "floor",
-            "unit_amount": PRICE,
-            "price_version": 1,
-            "units": order.lines[0].units.iter().map(|unit| unit.parse::<u32>().ok())
-                .collect::<Vec<_>>(),
-        }],
-        "currency": "TWD",
-        "held_at": order.created_at,
-        "expires_at": order.expires_at,
-    });
-    serde_json::from_value(intent.clone()).map_err(|source| ClientError::Decode {
-        what: "an intent".to_owned(),
-        body: intent.to_string(),
-        source,
+    let customer = CustomerId::parse(&buyer.fan.id)
+        .map_err(|_| ClientError::InvalidId { id: buyer.fan.id.clone() })?;
+    let stored = Stores::of(&world.stack).orders.order_fetch(&customer, &id).await?;
+    let order = stored.ok_or_else(|| ClientError::InvalidId { id: id.to_string() })?;
+    Ok(OrderIntent {
+        order: order.id,
+        customer: order.customer,
+        event: order.event,
+        epoch: order.epoch,
+        fingerprint: order.fingerprint,
+        lines: order.lines,
+        currency: order.total.currency,
+        held_at: order.created_at,
+        expires_at: order.pay_by.unwrap_or(order.created_at),
     })
 }
 
