@@ -30,6 +30,27 @@ async fn two_orders_that_contradict_are_both_read_and_settled() {
 }
 
 #[tokio::test]
+async fn of_two_orders_that_contradict_the_record_itself_may_be_the_stale_one() {
+    let desk = Desk::of(0, 4).await;
+    // X owned seat 1 and has ended; Redis still holds seat 2 for it.
+    let x = desk.sale.hold("x", "k", vec![seats([2])]).await;
+    let mut x = x.into_order(&domain::HoldTime::default(), now());
+    x.lines[0].units = vec![UnitId::Seat(seat(1))];
+    desk.sale.orders.order_persist(&x, &partitions()).await.unwrap();
+    let old = desk.image(&x).await;
+    desk.end(&x).await;
+    // Y was sold seat 1 since.
+    let y = desk.sale.hold("y", "k", vec![seats([1])]).await;
+    desk.sale.persist(&y, LONG).await;
+    for _ in 0..2 {
+        assert!(desk.stream(std::slice::from_ref(&old)).await.is_empty());
+        assert_eq!(desk.sale.seat_status(1).await, SeatStatus::Sold);
+        assert_eq!(desk.sale.seat_status(2).await, SeatStatus::Free);
+        assert!(desk.retries_sent().is_empty());
+    }
+}
+
+#[tokio::test]
 async fn a_live_order_that_redis_has_lost_is_told_loudly_and_looked_at_again() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "other", vec![places(1)]).await;
