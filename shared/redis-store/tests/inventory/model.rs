@@ -157,7 +157,7 @@ impl Case<'_> {
         let mut wish = wish(fan, &key.to_string(), lines);
         wish.event = self.event.clone();
         // Without a session a reservation always goes the long way through the script.
-        wish.session = wish.session.filter(|_| key % 2 == 0);
+        wish.session = wish.session.filter(|_| key.is_multiple_of(2));
         wish.hold = if lapses { Duration::from_millis(2) } else { LONG };
         let reply = self.till.reserve(&wish).await;
         if let Some(known) = self.model.find(wish.order) {

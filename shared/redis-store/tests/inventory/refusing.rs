@@ -2,7 +2,7 @@
 
 use domain::{SaleSwitch, SessionId};
 use futures::future::join_all;
-use redis_store::{Mode, Reservation, Session};
+use redis_store::{Mode, Reservation, Session, TypeControl};
 
 use crate::till::*;
 
@@ -69,15 +69,13 @@ async fn a_sale_opens_at_its_very_instant() {
         let mut tries = 0;
         loop {
             tries += 1;
-            match till.reserve(&wish(1, "k", vec![places("floor", 1)])).await {
-                Reservation::NotOpen { opens_at: told } => assert_eq!(told, opens_at),
-                Reservation::Held(hold) => {
-                    let held_at = hold.expires_at.as_millisecond() - 600_000;
-                    assert!(held_at >= opens_at.as_millisecond());
-                    break;
-                }
-                other => panic!("{other:?}"),
+            let reply = till.reserve(&wish(1, "k", vec![places("floor", 1)])).await;
+            if let Reservation::Held(hold) = reply {
+                let held_at = hold.expires_at.as_millisecond() - 600_000;
+                assert!(held_at >= opens_at.as_millisecond());
+                break;
             }
+            assert_eq!(reply, Reservation::NotOpen { opens_at });
         }
         assert!(tries > 1);
     })
@@ -153,8 +151,7 @@ async fn a_limit_holds_over_types_and_orders() {
 async fn a_types_own_limit_counts_that_type_only() {
     each_engine(async |till: Till| {
         till.sell(10, 10).await;
-        let control =
-            redis_store::TypeControl { limit_per_customer: Some(2), version: 2, ..floor(10, 10) };
+        let control = TypeControl { limit_per_customer: Some(2), version: 2, ..floor(10, 10) };
         till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
         let over = Reservation::OverLimit { ticket_type: Some(kind("floor")), limit: 2 };
         assert_eq!(till.reserve(&wish(1, "a", vec![places("floor", 3)])).await, over);
@@ -223,12 +220,8 @@ async fn a_type_whose_name_begins_like_anothers_is_another() {
     each_engine(async |till: Till| {
         till.sell(1, 0).await;
         for (index, name) in [(3, "floor2"), (4, "loor"), (5, "f")] {
-            let control = redis_store::TypeControl {
-                id: kind(name),
-                index,
-                amount: i64::from(index),
-                ..floor(5, 5)
-            };
+            let control =
+                TypeControl { id: kind(name), index, amount: i64::from(index), ..floor(5, 5) };
             till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
         }
         for (index, name) in [(3, "floor2"), (4, "loor"), (5, "f")] {
@@ -236,6 +229,22 @@ async fn a_type_whose_name_begins_like_anothers_is_another() {
             assert_eq!(hold.lines[0].unit_amount, i64::from(index));
         }
         assert_eq!(till.counts("floor").await, [1, 0, 0, 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_price_that_reads_like_a_types_name_is_no_type() {
+    each_engine(async |till: Till| {
+        till.sell(5, 0).await;
+        let amount = i64::from(u32::from_be_bytes(*b"/f/\x01"));
+        let control = TypeControl { amount, version: 2, ..floor(5, 5) };
+        till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
+        let control = TypeControl { id: kind("f"), index: 3, ..floor(5, 5) };
+        till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
+        let hold = till.hold(&wish(1, "k", vec![places("f", 1)])).await;
+        assert_eq!(hold.lines[0].unit_amount, 8_800);
+        assert_eq!(till.counts("f").await, [4, 1, 0, 0]);
     })
     .await;
 }
@@ -303,6 +312,22 @@ async fn a_customer_has_so_many_orders_on_record_and_no_more() {
         let reply = till.reserve(&wish(1, "more", vec![places("floor", 1)])).await;
         assert_eq!(reply, Reservation::TooManyOrders);
         till.hold(&wish(2, "k", vec![places("floor", 1)])).await;
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_mark_of_a_session_goes_when_no_token_of_it_can_live() {
+    each_engine(async |till: Till| {
+        till.sell(10, 0).await;
+        let mut one = wish(1, "k", vec![places("floor", 1)]);
+        one.session = Some(session("1-7", 300_000));
+        let id = SessionId::parse("1-7").unwrap();
+        let until = in_ms(100);
+        till.inventory.session_end(&event(), &fan(1), &id, until).await.unwrap();
+        assert_eq!(till.reserve(&one).await, Reservation::SessionEnded);
+        till.passed(until).await;
+        till.hold(&one).await;
     })
     .await;
 }

@@ -346,3 +346,62 @@ async fn an_unpaid_order_is_named_when_its_time_is_over_and_it_is_in_the_way() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn an_order_that_falls_due_after_another_is_named_in_its_turn() {
+    each_engine(async |till: Till| {
+        till.sell(2, 0).await;
+        let mut owners = Vec::new();
+        for (fan, milliseconds) in [(1, 100), (2, 400)] {
+            let wish = wish(fan, "k", vec![places("floor", 1)]);
+            let live = persisted(&wish, &till.hold(&wish).await);
+            let standing = SettleStanding::Live { pay_by: Some(in_ms(milliseconds)) };
+            owners.push(Settle { standing, ..live });
+            assert_eq!(till.settle(owners.last().unwrap()).await, Settled::Applied);
+        }
+        for (fan, owner) in [(3, &owners[0]), (4, &owners[1])] {
+            let SettleStanding::Live { pay_by: Some(pay_by) } = owner.standing else { panic!() };
+            till.passed(pay_by).await;
+            let wish = wish(fan, "k", vec![places("floor", 1)]);
+            let overdue = Reservation::Overdue(vec![(owner.customer, owner.order)]);
+            assert_eq!(till.reserve(&wish).await, overdue);
+            till.settle(&ended(owner)).await;
+            till.hold(&wish).await;
+        }
+        let more = wish(5, "k", vec![places("floor", 1)]);
+        assert_eq!(till.reserve(&more).await, Reservation::SoldOut { line: 0 });
+    })
+    .await;
+}
+
+/// Puts an order that ended so long ago where the script keeps it.
+async fn bury(till: &Till, wish: &redis_store::Reserve, ago_ms: i64) {
+    let ended_at = in_ms(-ago_ms).as_millisecond().to_be_bytes();
+    let record =
+        [&[0, 45][..], wish.order.as_bytes(), &PRINT.short(), &ended_at[2..], &[5, 0, 0, 0, 1]]
+            .concat();
+    let client = redis::Client::open(till.server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    redis::cmd("HSET")
+        .arg("{i:show}:1:customers")
+        .arg(&wish.customer.0[..])
+        .arg(record)
+        .exec_async(&mut connection)
+        .await
+        .unwrap();
+}
+
+#[tokio::test]
+async fn a_tombstone_stays_a_day_and_an_hour() {
+    const HOUR: i64 = 3_600_000;
+    each_engine(async |till: Till| {
+        till.sell(10, 0).await;
+        let young = wish(1, "k", vec![places("floor", 1)]);
+        bury(&till, &young, 24 * HOUR).await;
+        assert_eq!(till.reserve(&young).await, Reservation::Ended);
+        let old = wish(2, "k", vec![places("floor", 1)]);
+        bury(&till, &old, 26 * HOUR).await;
+        till.hold(&old).await;
+    })
+    .await;
+}

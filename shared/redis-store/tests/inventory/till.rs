@@ -15,11 +15,15 @@ use redis_store::{
     Session, Settle, SettleStanding, Settled, TypeControl, TypeCounts, Written,
 };
 
-/// Runs a test on Redis, then on Valkey.
+/// Runs a test on Redis and on Valkey; each with a sale in which nobody holds
+/// anything and with one in which somebody does: only then do reservations go
+/// the fast way.
 pub(crate) async fn each_engine(test: impl AsyncFn(Till)) {
     for engine in Engine::ALL {
-        println!("on {engine:?}");
-        test(Till::open(engine).await).await;
+        for busy in [false, true] {
+            println!("on {engine:?}, busy: {busy}");
+            test(Till { busy, ..Till::open(engine).await }).await;
+        }
     }
 }
 
@@ -156,6 +160,8 @@ pub(crate) fn serials(lines: &[OrderLine]) -> Vec<u32> {
 }
 
 pub(crate) struct Till {
+    /// Whether somebody holds a place of another type all the while.
+    busy: bool,
     pub(crate) inventory: Inventory,
     pub(crate) server: RedisServer,
 }
@@ -165,7 +171,7 @@ impl Till {
     pub(crate) async fn open(engine: Engine) -> Self {
         let server = RedisServer::start(engine);
         let inventory = Inventory::new(Redis::connect(&server.url(), RedisMode::Single));
-        Self { inventory, server }
+        Self { busy: false, inventory, server }
     }
 
     /// Builds an epoch with these places and seats, and lets it sell.
@@ -179,6 +185,12 @@ impl Till {
         inventory.seats_add(&event, epoch, &kind("stalls"), 0, &labels).await.unwrap();
         let nothing = LoadedCounts { units: 0, orders: 0 };
         assert!(inventory.activate(&event, epoch, nothing).await.unwrap());
+        if self.busy {
+            let other = TypeControl { id: kind("other"), index: 9, ..floor(1, 1) };
+            inventory.type_set(&event, epoch, &other).await.unwrap();
+            let wish = wish(1_000_000, "k", vec![crate::till::places("other", 1)]);
+            self.hold(&Reserve { epoch, ..wish }).await;
+        }
     }
 
     pub(crate) async fn sell(&self, places: u32, seats: u32) {
@@ -191,10 +203,9 @@ impl Till {
 
     /// Reserves what is surely to be had.
     pub(crate) async fn hold(&self, wish: &Reserve) -> Hold {
-        match self.reserve(wish).await {
-            Reservation::Held(hold) => hold,
-            other => panic!("not held: {other:?}"),
-        }
+        let reply = self.reserve(wish).await;
+        let Reservation::Held(hold) = reply else { panic!("not held: {reply:?}") };
+        hold
     }
 
     pub(crate) async fn settle(&self, settle: &Settle) -> Settled {
