@@ -56,6 +56,12 @@ impl Template {
         self.resources("AWS::Lambda::EventSourceMapping")
     }
 
+    /// The largest value that a parameter may have.
+    #[must_use]
+    pub fn largest(&self, parameter: &str) -> Option<u64> {
+        self.root["Parameters"][parameter]["MaxValue"].as_u64()
+    }
+
     /// All that the parameter may be which a number depends on; one empty
     /// choice if it depends on none.
     #[must_use]

@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
+use order_persistence::backoff::return_seconds;
 use template_test::code::Code;
 use template_test::rules::{permissions, queues, routes, variables};
 use template_test::template::Template;
@@ -100,11 +101,22 @@ fn every_batch_trigger_reports_single_failures() {
 
 #[test]
 fn what_is_given_up_goes_to_a_dead_letter_queue() {
-    let queue = "      RedrivePolicy: {deadLetterTargetArn: !GetAtt LiveUpdatesDeadLetters.Arn, maxReceiveCount: 3}\n";
-    assert_broken(queues::dead_letters, queue, "", "LiveUpdatesTrigger gives up goes nowhere");
-    let stream =
-        "      DestinationConfig: {OnFailure: {Destination: !GetAtt OrderStreamDeadLetters.Arn}}\n";
-    assert_broken(queues::dead_letters, stream, "", "OrderStreamTrigger gives up goes nowhere");
+    let queue = "deadLetterTargetArn: !GetAtt LiveUpdatesDeadLetters.Arn";
+    let nowhere = "deadLetterTargetArn: !GetAtt AlarmTopic.Arn";
+    let fault = "what LiveUpdatesTrigger gives up goes nowhere";
+    assert_broken(queues::dead_letters, queue, nowhere, fault);
+    let stream = "OnFailure: {Destination: !GetAtt OrderStreamDeadLetters.Arn}";
+    let fault = "what OrderStreamTrigger gives up goes nowhere";
+    assert_broken(queues::dead_letters, stream, "OnFailure: {}", fault);
+}
+
+#[test]
+fn the_deadline_ends_an_intent_and_not_the_count() {
+    let rule = |template: &Template| queues::deadlines(template, return_seconds);
+    let fault = "order intents are given up after 2851 s, holds last 21600 s";
+    assert_broken(rule, "maxReceiveCount: 1000", "maxReceiveCount: 100", fault);
+    let fault = "order intents or their holds have no limit";
+    assert_broken(rule, "    MaxValue: 21600\n", "", fault);
 }
 
 #[test]

@@ -74,6 +74,23 @@ pub fn dead_letters(template: &Template) -> Vec<String> {
     faults
 }
 
+/// Whether the count would end an intent before its hold lapses; the deadline
+/// must. `return_seconds` is after how long an intent comes back that failed for
+/// the nth time.
+#[must_use]
+pub fn deadlines(template: &Template, return_seconds: fn(u32) -> u32) -> Vec<String> {
+    let queues = || template.queues().filter(|queue| queue.id == "OrderIntentsQueue");
+    let receives = queues().find_map(|queue| {
+        queue.properties["RedrivePolicy"]["maxReceiveCount"].as_u64()?.try_into().ok()
+    });
+    let (Some(receives), Some(longest_hold)) = (receives, template.largest("HoldSeconds")) else {
+        return vec!["order intents or their holds have no limit".to_owned()];
+    };
+    let lasts: u64 = (1..receives).map(|count| u64::from(return_seconds(count))).sum();
+    let fault = format!("order intents are given up after {lasts} s, holds last {longest_hold} s");
+    (lasts < longest_hold).then_some(fault).into_iter().collect()
+}
+
 /// Queues that take a message of any size.
 #[must_use]
 pub fn size_limits(template: &Template) -> Vec<String> {
