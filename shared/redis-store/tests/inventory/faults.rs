@@ -1,7 +1,9 @@
 //! What can happen between a caller and Redis.
 
-use redis_store::{Reservation, Settled};
+use redis_server::{Engine, RedisServer};
+use redis_store::{Inventory, Redis, RedisMode, Reservation, Settled};
 
+use crate::proxy::Proxy;
 use crate::till::*;
 
 async fn forget_scripts(till: &Till) {
@@ -63,4 +65,83 @@ async fn no_key_of_an_inventory_can_expire_or_be_evicted_for_it() {
         }
     })
     .await;
+}
+
+/// Opens the connection and makes the scripts known, so that the next reply on
+/// it is that of a script that ran.
+async fn warm_up(till: &Till, inventory: &Inventory) {
+    let live = till.sold(&wish(99, "k", vec![places("floor", 1)])).await;
+    till.settle(&ended(&live)).await;
+    inventory.release(&event(), EPOCH, &live.order, &fan(99)).await.unwrap();
+}
+
+/// M7: the script ran, and its reply was lost with the connection.
+#[tokio::test]
+async fn a_reply_that_is_lost_is_asked_for_again_and_nothing_happens_twice() {
+    each_engine(async |till: Till| {
+        till.sell(10, 10).await;
+        let proxy = Proxy::to(till.server.port());
+        let inventory = Inventory::new(Redis::connect(&proxy.url(), RedisMode::Single));
+        warm_up(&till, &inventory).await;
+        for (key, line) in [("a", places("floor", 2)), ("b", seats([1, 2]))] {
+            let wish = wish(1, key, vec![line]);
+            proxy.lose_replies(1);
+            let reply = inventory.reserve(&wish).await.unwrap();
+            assert_eq!(proxy.to_lose(), 0);
+            let Reservation::Replayed(hold) = reply else { panic!("{reply:?}") };
+            let live = persisted(&wish, &hold);
+            proxy.lose_replies(1);
+            assert_eq!(inventory.settle(&live).await.unwrap(), Settled::Ignored);
+            proxy.lose_replies(1);
+            assert_eq!(inventory.settle(&ended(&live)).await.unwrap(), Settled::Ignored);
+            let again =
+                crate::till::wish(1, &format!("{key}{key}"), wish.lines.as_slice().to_vec());
+            till.hold(&again).await;
+            proxy.lose_replies(1);
+            let freed = inventory.release(&event(), EPOCH, &again.order, &fan(1)).await.unwrap();
+            assert!(!freed, "the first time had done it");
+        }
+        assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
+        assert_eq!(till.counts("stalls").await, [10, 0, 0, 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_redis_that_stays_away_is_a_fault_that_may_pass() {
+    each_engine(async |till: Till| {
+        till.sell(10, 0).await;
+        let proxy = Proxy::to(till.server.port());
+        let inventory = Inventory::new(Redis::connect(&proxy.url(), RedisMode::Single));
+        warm_up(&till, &inventory).await;
+        let wish = wish(1, "k", vec![places("floor", 1)]);
+        proxy.lose_replies(1_000);
+        let error = inventory.reserve(&wish).await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+        proxy.lose_replies(0);
+        assert!(matches!(inventory.reserve(&wish).await.unwrap(), Reservation::Replayed(_)));
+    })
+    .await;
+}
+
+/// M7: the node became a replica.
+#[tokio::test]
+async fn a_node_that_turned_read_only_decides_nothing_and_a_master_goes_on() {
+    for engine in Engine::ALL {
+        let (till, other) = (Till::open(engine).await, RedisServer::start(engine));
+        till.sell(10, 0).await;
+        let client = redis::Client::open(till.server.url()).unwrap();
+        let mut connection = client.get_connection().unwrap();
+        let mut follow = |host: &str, port: &str| {
+            redis::cmd("REPLICAOF").arg(host).arg(port).exec(&mut connection).unwrap();
+        };
+        follow("127.0.0.1", &other.port().to_string());
+        let wish = wish(1, "k", vec![places("floor", 1)]);
+        let error = till.inventory.reserve(&wish).await;
+        // It may have copied the other's emptiness already.
+        assert!(matches!(error, Err(_) | Ok(Reservation::Unavailable)), "{error:?}");
+        follow("NO", "ONE");
+        till.sell_in(domain::Epoch(2), 10, 0).await;
+        till.hold(&redis_store::Reserve { epoch: domain::Epoch(2), ..wish }).await;
+    }
 }

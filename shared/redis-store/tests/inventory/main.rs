@@ -11,6 +11,7 @@ mod faults;
 mod lapsing;
 mod live;
 mod model;
+mod proxy;
 mod refusing;
 mod settling;
 mod till;

@@ -1,0 +1,63 @@
+//! A way to Redis that can break: between a script's run and its reply.
+
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A port that leads to another, until told to break.
+pub(crate) struct Proxy {
+    port: u16,
+    lose: Arc<AtomicUsize>,
+}
+
+impl Proxy {
+    /// Leads to that port.
+    pub(crate) fn to(target: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let lose = Arc::new(AtomicUsize::new(0));
+        let losing = Arc::clone(&lose);
+        // Ends with the test's process.
+        std::thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                let server = TcpStream::connect(("127.0.0.1", target)).unwrap();
+                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                std::thread::spawn(move || carry(from, to, None));
+                let losing = Arc::clone(&losing);
+                std::thread::spawn(move || carry(server, client, Some(&losing)));
+            }
+        });
+        Self { port, lose }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Loses the next so many replies, and the connection with each.
+    pub(crate) fn lose_replies(&self, count: usize) {
+        self.lose.store(count, Ordering::SeqCst);
+    }
+
+    /// How many are still to be lost.
+    pub(crate) fn to_lose(&self) -> usize {
+        self.lose.load(Ordering::SeqCst)
+    }
+}
+
+fn carry(mut from: TcpStream, mut to: TcpStream, lose: Option<&AtomicUsize>) {
+    let mut chunk = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut chunk) {
+        let lost = lose.is_some_and(|lose| {
+            let fewer = |left: usize| left.checked_sub(1);
+            lose.fetch_update(Ordering::SeqCst, Ordering::SeqCst, fewer).is_ok()
+        });
+        if lost || to.write_all(&chunk[..length]).is_err() {
+            break;
+        }
+    }
+    for end in [from, to] {
+        let _ = end.shutdown(Shutdown::Both);
+    }
+}
