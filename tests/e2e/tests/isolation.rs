@@ -180,7 +180,7 @@ async fn while_one_event_is_flooded_another_stays_within_twice_its_idle_p99() ->
     let buyers = try_join_all(buyers).await?;
     let (mut idle, mut flooded) = (Slowest::default(), Slowest::default());
     let (ordered, reserved) = (AtomicU32::new(0), AtomicU32::new(0));
-    let mut pair_of_rounds = async |idle: &mut Slowest, flooded: &mut Slowest| {
+    let pair_of_rounds = async |idle: &mut Slowest, flooded: &mut Slowest| {
         world.until_intents_are_worked_off().await?;
         idle.round(&calm, &buyers).await?;
         tokio::select! {
