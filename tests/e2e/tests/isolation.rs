@@ -30,7 +30,7 @@ const ROUNDS: usize = 7;
 const PROBES_A_ROUND: usize = 30;
 /// The whole local stack answers from one process, so a flood that fills it would
 /// measure the emulator. Each lane of orders therefore rests after each answer for
-/// twice as long as it took: whatever the machine, it leaves room to answer. The
+/// three times as long as it took: whatever the machine, it leaves room to answer. The
 /// inventory, which decides, gets as much as one connection carries.
 const LANES: usize = 2;
 const REST: u32 = 3;

@@ -7,7 +7,7 @@ use std::time::Duration;
 use contracts::queue::{AdmissionBody, PlaceBody};
 
 use crate::demo::chance::Chance;
-use crate::demo::hall::{GRACE_SECONDS, Hall};
+use crate::demo::hall::Hall;
 use crate::demo::persona::{Patience, Persona};
 use crate::demo::shop::Visit;
 use crate::error::ClientError;
@@ -26,8 +26,8 @@ pub struct Fan {
     pub chance: Chance,
 }
 
-/// Later than the grace, by enough that no clock disputes it.
-const TOO_LATE: Duration = Duration::from_secs(GRACE_SECONDS as u64 + 2);
+/// By how much who comes too late is late: enough that no clock disputes it.
+const LATE_BY: Duration = Duration::from_secs(2);
 
 impl Fan {
     /// The whole visit; whether it ended with tickets.
@@ -70,7 +70,7 @@ impl Fan {
         }
         match self.persona.patience {
             Patience::Waits | Patience::GivesUp => {}
-            Patience::ComesLate => tokio::time::sleep(TOO_LATE).await,
+            Patience::ComesLate => tokio::time::sleep(hall.grace + LATE_BY).await,
             Patience::NeverComes => return Ok(None),
         }
         self.enter(hall).await.map(Some)

@@ -2,6 +2,7 @@
 //! ledger that everybody writes into.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use contracts::catalog::SeatMapBody;
 use contracts::queue::QueueStatusBody;
@@ -27,8 +28,11 @@ pub const SEATS: &str = "seats";
 /// The name of the standing places' type.
 pub const STANDING: &str = "standing";
 
-/// Short, so that a demo shows what happens to those who don't come.
-pub const GRACE_SECONDS: u32 = 6;
+/// Short, so that a demo shows what happens to those who don't come; longer than
+/// a crowd of that size is told to wait before it asks again.
+fn grace_seconds(fans: u32) -> u32 {
+    6 + fans / 1_000
+}
 
 const LINE_AT_ONCE: usize = 8;
 
@@ -42,6 +46,8 @@ pub struct Hall {
     /// Where fans stand in line: a way of its own, so that a crowd outside does
     /// not slow down those who are in.
     pub line: HttpApi,
+    /// How long a called fan has to enter.
+    pub grace: Duration,
     /// Who is where.
     pub tally: Tally,
     /// Which seats stand side by side.
@@ -61,7 +67,7 @@ impl Hall {
     pub async fn build(world: &World, options: &Options) -> Result<Self, ClientError> {
         let settings = QueueSettings {
             cap: options.cap,
-            grace_seconds: GRACE_SECONDS,
+            grace_seconds: grace_seconds(options.fans),
             ..QueueSettings::default()
         };
         let mut plan =
@@ -79,6 +85,7 @@ impl Hall {
             line: world.api.lane(LINE_AT_ONCE),
             chart: Chart::of(&map),
             sale,
+            grace: Duration::from_secs(grace_seconds(options.fans).into()),
             tally: Tally::default(),
             purchases: Mutex::default(),
         })
