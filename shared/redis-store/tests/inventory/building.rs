@@ -216,6 +216,12 @@ async fn serials_are_issued_below_the_mark_only() {
         assert_eq!(raise(1_000).await, Written::Applied);
         assert_eq!(raise(100).await, Written::Ignored, "the ceiling was the end");
         till.hold(&wish(4, "l", vec![places("floor", 40)])).await;
+        let control = TypeControl { version: 3, ..floor(200, 4) };
+        inventory.type_set(&event(), EPOCH, &control).await.unwrap();
+        till.hold(&wish(5, "l", vec![places("floor", 40)])).await;
+        let needed =
+            Reservation::GrantNeeded { ticket_type: kind("floor"), mark: 100, ceiling: 200 };
+        assert_eq!(till.reserve(&wish(6, "l", vec![places("floor", 40)])).await, needed);
         let unknown = inventory.mark_raise(&event(), EPOCH, &kind("gold"), 5).await.unwrap();
         assert_eq!(unknown, Written::StaleEpoch);
     })
@@ -239,6 +245,20 @@ async fn numbers_too_large_for_redis_are_refused_here() {
         let control = TypeControl { amount: i64::MAX, version: 2, ..floor(1, 1) };
         let error = till.inventory.type_set(&event(), EPOCH, &control).await.unwrap_err();
         assert!(!error.is_retryable(), "{error}");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn beginning_a_build_again_loses_nothing_that_was_loaded() {
+    each_engine(async |till: Till| {
+        let inventory = &till.inventory;
+        inventory.build_begin(&event(), EPOCH).await.unwrap();
+        inventory.sale_set(&event(), EPOCH, &sale(1)).await.unwrap();
+        inventory.type_set(&event(), EPOCH, &floor(6, 6)).await.unwrap();
+        assert!(inventory.build_begin(&event(), EPOCH).await.unwrap());
+        assert!(inventory.activate(&event(), EPOCH, counts(0, 0)).await.unwrap());
+        till.hold(&wish(1, "k", vec![places("floor", 1)])).await;
     })
     .await;
 }

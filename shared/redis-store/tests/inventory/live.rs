@@ -232,3 +232,17 @@ async fn one_seat_tells_its_state_and_how_long_it_is_held() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn changes_without_entries_before_the_first_entry_are_no_gap() {
+    each_engine(async |till: Till| {
+        till.sell(10, 10).await;
+        let start = now(&till).await;
+        till.hold(&wish(1, "k", vec![places("floor", 1)])).await;
+        till.hold(&wish(2, "k", vec![places("floor", 1)])).await;
+        till.hold(&wish(3, "k", vec![seats([4])])).await;
+        let (to, changes, counts, _) = read(&till, start, 10).await;
+        assert_eq!((to, changes, counts), (start + 3, vec![(4, UnitState::Held)], vec![1]));
+    })
+    .await;
+}

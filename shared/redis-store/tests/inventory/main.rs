@@ -6,8 +6,8 @@
 mod building;
 mod buying;
 mod cluster;
-mod counting;
 mod faults;
+mod knowing;
 mod lapsing;
 mod live;
 mod model;

@@ -42,3 +42,17 @@ async fn there_are_no_counts_without_an_inventory() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn a_record_says_lapsed_from_the_very_end_of_its_hold_on() {
+    each_engine(async |till: Till| {
+        till.sell(10, 0).await;
+        let mut short = wish(1, "k", vec![places("floor", 1)]);
+        short.hold = SHORT;
+        let hold = till.hold(&short).await;
+        till.passed(hold.expires_at).await;
+        let record = till.inventory.record(&event(), EPOCH, &short.order, &fan(1)).await.unwrap();
+        assert_eq!(record.unwrap().state, RecordState::Lapsed);
+    })
+    .await;
+}
