@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use contracts::live::Principal;
+use contracts::live::{Pass, Principal};
 use domain::{CustomerId, EventId};
 use dynamo_store::{CatalogStore, StoreError};
 use jiff::Timestamp;
@@ -84,7 +84,7 @@ impl Handler {
         Ok(match someone {
             Some(Someone { kind, customer, event }) => {
                 let principal = customer.map_or(Principal::Viewer, Principal::Customer);
-                Authorization::allow(arn, kind, &principal, event.as_ref())
+                Authorization::allow(arn, kind, &Pass { principal, event })
             }
             None => Authorization::deny(arn),
         })

@@ -1,7 +1,6 @@
 //! What an authorizer answers.
 
-use contracts::live::Principal;
-use domain::EventId;
+use contracts::live::{Pass, Principal};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
@@ -49,18 +48,10 @@ impl Kind {
 }
 
 impl Authorization {
-    pub(crate) fn allow(
-        method_arn: &str,
-        kind: Kind,
-        principal: &Principal,
-        event: Option<&EventId>,
-    ) -> Self {
-        let mut context = principal.to_context();
+    pub(crate) fn allow(method_arn: &str, kind: Kind, pass: &Pass) -> Self {
+        let mut context = pass.to_context();
         context.insert("kind".to_owned(), Value::from(kind.name()));
-        if let Some(event) = event {
-            context.insert("event".to_owned(), Value::from(event.as_str()));
-        }
-        let principal_id = match principal {
+        let principal_id = match &pass.principal {
             Principal::Customer(customer) => customer.as_str(),
             Principal::Viewer => kind.name(),
         };

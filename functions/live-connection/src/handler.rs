@@ -39,8 +39,8 @@ impl LiveConnection {
     }
 
     async fn connect(&self, context: &RequestContext, now: Timestamp) -> SocketAnswer {
-        if context.principal().is_none() {
-            tracing::error!("the authorizer named a customer that is none");
+        if context.pass().is_none() {
+            tracing::error!("the authorizer named a customer or an event that is none");
             return SocketAnswer::FORBIDDEN;
         }
         match self.remember(context, now).await {
@@ -59,7 +59,7 @@ impl LiveConnection {
     ) -> Result<(), StoreError> {
         let connection = Connection {
             id: context.connection_id.clone(),
-            customer: context.principal().and_then(|principal| principal.customer()),
+            customer: context.pass().and_then(|pass| pass.principal.customer()),
             connected_at: now,
             events: Default::default(),
         };

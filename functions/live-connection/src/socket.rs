@@ -1,6 +1,6 @@
 //! What the gateway sends about a connection, and what it wants back.
 
-use contracts::live::Principal;
+use contracts::live::Pass;
 use domain::ConnectionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -47,10 +47,11 @@ pub enum EventType {
 }
 
 impl RequestContext {
-    /// Who opened the connection; none: the authorizer named a customer that is none.
+    /// What the connection's token said; none: the authorizer named a customer
+    /// or an event that is none.
     #[must_use]
-    pub fn principal(&self) -> Option<Principal> {
-        self.authorizer.as_ref().map_or(Some(Principal::Viewer), Principal::from_context)
+    pub fn pass(&self) -> Option<Pass> {
+        self.authorizer.as_ref().map_or(Some(Pass::OPEN), Pass::from_context)
     }
 }
 

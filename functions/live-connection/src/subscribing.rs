@@ -34,6 +34,7 @@ impl LiveConnection {
         have: Option<LogPosition>,
         now: Timestamp,
     ) -> Result<Frame, Problem> {
+        demand_admission(context, event)?;
         self.demand_event(event).await?;
         let connection = context.connection_id.clone();
         let subscription = Subscription { event: event.clone(), connection, sections };
@@ -96,6 +97,17 @@ impl LiveConnection {
             Heard::Lost(position) => Frame::snapshot(event, position),
             Heard::NoInventory => Frame::snapshot(event, BEFORE_THE_FIRST_SALE),
         })
+    }
+}
+
+/// A token that was made for one event opens no other one's map.
+fn demand_admission(context: &RequestContext, event: &EventId) -> Result<(), Problem> {
+    match context.pass() {
+        Some(pass) if pass.admits_to(event) => Ok(()),
+        Some(_) | None => Err(Problem {
+            errors: vec![FieldError::new("/event", "the connection's token is for another event")],
+            ..Problem::new(Reason::Forbidden)
+        }),
     }
 }
 

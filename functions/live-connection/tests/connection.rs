@@ -143,9 +143,11 @@ async fn a_connection_is_known_while_it_is_open_with_whose_it_is() {
 }
 
 #[tokio::test]
-async fn a_customer_that_is_none_is_refused() {
+async fn a_customer_or_an_event_that_is_none_is_refused() {
     let stage = Stage::on_sale().await;
-    assert_eq!(stage.connect("c", json!({"customer": ""})).await, SocketAnswer::FORBIDDEN);
+    for wrong in [json!({"customer": ""}), json!({"event": "a b"})] {
+        assert_eq!(stage.connect("c", wrong).await, SocketAnswer::FORBIDDEN);
+    }
     assert_eq!(stage.hall.connections.connection_fetch(&id("c")).await.unwrap(), None);
 }
 
@@ -298,6 +300,42 @@ async fn an_event_that_does_not_exist_is_named_and_not_watched() {
     assert_eq!(frame["errors"][0]["pointer"], "/event");
     let connection = stage.hall.connections.connection_fetch(&id("c")).await.unwrap().unwrap();
     assert!(connection.events.is_empty() && stage.queue.take_sent().is_empty());
+}
+
+async fn subscribed_by(stage: &Stage, authorizer: Value, to: &str) -> Value {
+    let mut message = event(include_str!("../events/ping.json"), "c", authorizer);
+    message["body"] = json!({"action": "subscribe", "event": to}).to_string().into();
+    stage.hear("c", message).await.remove(0)
+}
+
+#[tokio::test]
+async fn a_token_for_one_event_opens_no_other_events_map() {
+    let stage = Stage::on_sale().await;
+    for elsewhere in [
+        json!({"kind": "viewer", "event": "other"}),
+        json!({"kind": "admission", "customer": "fan-1", "event": "other"}),
+        json!({"kind": "viewer", "event": "no event"}),
+    ] {
+        let frame = subscribed_by(&stage, elsewhere.clone(), "gala").await;
+        assert_eq!((&frame["action"], &frame["status"]), (&json!("error"), &json!(403)));
+        assert_eq!(frame["reason"], "forbidden", "{elsewhere}");
+        assert_eq!(frame["errors"][0]["pointer"], "/event");
+        assert!(stage.watchers().await.is_empty() && stage.queue.take_sent().is_empty());
+        assert_eq!(stage.ask("c", json!({"action": "ping"})).await, json!({"action": "pong"}));
+    }
+    // Nor does it tell which others there are.
+    let viewer = json!({"kind": "viewer", "event": "gala"});
+    assert_eq!(subscribed_by(&stage, viewer.clone(), "none").await["reason"], "forbidden");
+    for here in [viewer, json!({"kind": "admission", "customer": "fan-1", "event": "gala"})] {
+        assert_eq!(subscribed_by(&stage, here, "gala").await["action"], "snapshot");
+    }
+}
+
+#[tokio::test]
+async fn a_fans_own_token_opens_any_events_map() {
+    let stage = Stage::on_sale().await;
+    let own = json!({"kind": "fan", "customer": "fan-1"});
+    assert_eq!(subscribed_by(&stage, own, "gala").await["action"], "snapshot");
 }
 
 #[tokio::test]

@@ -7,7 +7,7 @@
 mod request;
 mod view;
 
-use domain::{CustomerId, EventId, LogPosition, OrderId, OrderState, SectionId};
+use domain::{CustomerId, EventId, InvalidId, LogPosition, OrderId, OrderState, SectionId};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
@@ -128,8 +128,7 @@ impl Frame {
     }
 }
 
-/// Who opened a connection, as the authorizer tells the connection's function:
-/// the gateway hands its context on with every message.
+/// Who opened a connection.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Principal {
     /// A customer, who is told about own orders.
@@ -139,28 +138,6 @@ pub enum Principal {
 }
 
 impl Principal {
-    const CUSTOMER: &str = "customer";
-
-    /// The authorizer's context.
-    #[must_use]
-    pub fn to_context(&self) -> Map<String, Value> {
-        match self {
-            Self::Customer(customer) => {
-                Map::from_iter([(Self::CUSTOMER.to_owned(), Value::from(customer.as_str()))])
-            }
-            Self::Viewer => Map::new(),
-        }
-    }
-
-    /// From the authorizer's context; none: it names a customer that is none.
-    #[must_use]
-    pub fn from_context(context: &Map<String, Value>) -> Option<Self> {
-        match context.get(Self::CUSTOMER) {
-            None | Some(Value::Null) => Some(Self::Viewer),
-            Some(customer) => CustomerId::parse(customer.as_str()?).ok().map(Self::Customer),
-        }
-    }
-
     /// The customer, where it is one.
     #[must_use]
     pub fn customer(self) -> Option<CustomerId> {
@@ -168,6 +145,64 @@ impl Principal {
             Self::Customer(customer) => Some(customer),
             Self::Viewer => None,
         }
+    }
+}
+
+/// What a connection's token said, as the authorizer tells the connection's
+/// function: the gateway hands its context on with every message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pass {
+    /// Who opened it.
+    pub principal: Principal,
+    /// The only event that the token is for; none: any.
+    pub event: Option<EventId>,
+}
+
+impl Pass {
+    const CUSTOMER: &str = "customer";
+    const EVENT: &str = "event";
+
+    /// Of somebody who has shown no token at all: there is no authorizer.
+    pub const OPEN: Self = Self { principal: Principal::Viewer, event: None };
+
+    /// The authorizer's context.
+    #[must_use]
+    pub fn to_context(&self) -> Map<String, Value> {
+        let mut context = Map::new();
+        if let Principal::Customer(customer) = &self.principal {
+            context.insert(Self::CUSTOMER.to_owned(), Value::from(customer.as_str()));
+        }
+        if let Some(event) = &self.event {
+            context.insert(Self::EVENT.to_owned(), Value::from(event.as_str()));
+        }
+        context
+    }
+
+    /// From the authorizer's context; none: it names a customer or an event that
+    /// is none.
+    #[must_use]
+    pub fn from_context(context: &Map<String, Value>) -> Option<Self> {
+        let customer = named(context, Self::CUSTOMER, CustomerId::parse)?;
+        let event = named(context, Self::EVENT, EventId::parse)?;
+        Some(Self { principal: customer.map_or(Principal::Viewer, Principal::Customer), event })
+    }
+
+    /// Whether it lets its bearer watch this event.
+    #[must_use]
+    pub fn admits_to(&self, event: &EventId) -> bool {
+        self.event.as_ref().is_none_or(|only| only == event)
+    }
+}
+
+/// What a context names; none: something that is no such name.
+fn named<T>(
+    context: &Map<String, Value>,
+    name: &str,
+    parse: fn(&str) -> Result<T, InvalidId>,
+) -> Option<Option<T>> {
+    match context.get(name) {
+        None | Some(Value::Null) => Some(None),
+        Some(value) => parse(value.as_str()?).ok().map(Some),
     }
 }
 
@@ -250,14 +285,26 @@ mod tests {
     }
 
     #[test]
-    fn a_principal_survives_the_authorizers_context() {
+    fn a_pass_survives_the_authorizers_context() {
         let fan = Principal::Customer(CustomerId::parse("fan-1").unwrap());
         for principal in [fan, Principal::Viewer] {
-            assert_eq!(Principal::from_context(&principal.to_context()), Some(principal));
+            for only in [None, Some(event())] {
+                let pass = Pass { principal: principal.clone(), event: only };
+                assert_eq!(Pass::from_context(&pass.to_context()), Some(pass));
+            }
         }
         let other = json!({"principalId": "x", "integrationLatency": 3, "customer": null});
-        assert_eq!(Principal::from_context(other.as_object().unwrap()), Some(Principal::Viewer));
-        let wrong = json!({"customer": ""});
-        assert_eq!(Principal::from_context(wrong.as_object().unwrap()), None);
+        assert_eq!(Pass::from_context(other.as_object().unwrap()), Some(Pass::OPEN));
+        for wrong in [json!({"customer": ""}), json!({"event": "a b"}), json!({"event": 7})] {
+            assert_eq!(Pass::from_context(wrong.as_object().unwrap()), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_pass_for_an_event_admits_to_no_other() {
+        let other = EventId::parse("other").unwrap();
+        let only = Pass { event: Some(event()), ..Pass::OPEN };
+        assert!(only.admits_to(&event()) && !only.admits_to(&other));
+        assert!(Pass::OPEN.admits_to(&event()) && Pass::OPEN.admits_to(&other));
     }
 }
