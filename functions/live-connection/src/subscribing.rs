@@ -36,6 +36,7 @@ impl LiveConnection {
     ) -> Result<Frame, Problem> {
         demand_admission(context, event)?;
         self.demand_event(event).await?;
+        self.demand_sections(event, &sections, now).await?;
         let connection = context.connection_id.clone();
         let subscription = Subscription { event: event.clone(), connection, sections };
         match self.register(context, &subscription, now).await {
@@ -63,6 +64,22 @@ impl LiveConnection {
             }),
             Err(error) => Err(unavailable(&error, "an event can't be read")),
         }
+    }
+
+    async fn demand_sections(
+        &self,
+        event: &EventId,
+        sections: &[SectionId],
+        now: Timestamp,
+    ) -> Result<(), Problem> {
+        let unknown = self.log.unknown_sections(event, sections, now).await;
+        let unknown = unknown.map_err(|error| unavailable(&error, "a seat map can't be read"))?;
+        if unknown.is_empty() {
+            return Ok(());
+        }
+        let named = |at| FieldError::new(format!("/sections/{at}"), "there is no such section");
+        let errors = unknown.into_iter().map(named).collect();
+        Err(Problem { errors, ..Problem::new(Reason::NotFound) })
     }
 
     /// A connection that sends messages is open, whatever became of its item:

@@ -302,6 +302,23 @@ async fn an_event_that_does_not_exist_is_named_and_not_watched() {
     assert!(connection.events.is_empty() && stage.queue.take_sent().is_empty());
 }
 
+#[tokio::test]
+async fn a_section_that_the_event_does_not_have_is_named_and_nothing_changes() {
+    let stage = Stage::on_sale().await;
+    stage.connect("c", json!({})).await;
+    let subscribe =
+        |sections: Value| json!({"action": "subscribe", "event": "gala", "sections": sections});
+    assert_eq!(stage.ask("c", subscribe(json!(["A"]))).await["action"], "snapshot");
+    let _ = stage.queue.take_sent();
+    let frame = stage.ask("c", subscribe(json!(["B", "Z", "A", "stalls"]))).await;
+    assert_eq!((&frame["action"], &frame["reason"]), (&json!("error"), &json!("not_found")));
+    let named = frame["errors"].as_array().unwrap().iter().map(|error| error["pointer"].as_str());
+    assert_eq!(named.collect::<Vec<_>>(), [Some("/sections/1"), Some("/sections/3")]);
+    assert_eq!(stage.watchers().await, [("c".to_owned(), vec!["A".to_owned()])]);
+    assert!(stage.queue.take_sent().is_empty());
+    assert_eq!(stage.ask("c", subscribe(json!(["B"]))).await["action"], "snapshot");
+}
+
 async fn subscribed_by(stage: &Stage, authorizer: Value, to: &str) -> Value {
     let mut message = event(include_str!("../events/ping.json"), "c", authorizer);
     message["body"] = json!({"action": "subscribe", "event": to}).to_string().into();

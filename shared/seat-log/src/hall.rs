@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contracts::seats::{RemainingBody, SectionChanges};
-use domain::{Section, SectionSpan, TicketType, TicketTypeId, UnitState};
+use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState};
 use jiff::Timestamp;
 use redis_store::{TypeCounts, UnitChange};
 
@@ -55,6 +55,11 @@ impl Hall {
         self.spans.iter().any(|span| span.position(kind, unit).is_some())
     }
 
+    /// Whether the seat map has this section.
+    pub(crate) fn has_section(&self, id: &SectionId) -> bool {
+        self.spans.iter().any(|span| span.section == *id)
+    }
+
     /// The changed seats by section.
     pub(crate) fn sections(&self, stretch: &Stretch) -> Vec<SectionChanges> {
         let named = stretch
@@ -86,7 +91,7 @@ impl Hall {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use domain::{Currency, Money, Row, SectionId, TicketKind};
+    use domain::{Currency, Money, Row, TicketKind};
 
     fn id(text: &str) -> TicketTypeId {
         TicketTypeId::parse(text).unwrap()

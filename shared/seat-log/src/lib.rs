@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use contracts::seats::SeatChangesBody;
-use domain::{Epoch, EventId, LogPosition};
+use domain::{Epoch, EventId, LogPosition, SectionId};
 use dynamo_store::{CatalogStore, Consistency, StoreError};
 use hall::{Hall, Stretch};
 use jiff::{SignedDuration, Timestamp};
@@ -100,6 +100,26 @@ impl SeatLog {
         }
     }
 
+    /// Which of these sections (by their places in the list) the event's seat map
+    /// does not have. One that was added within the last second may be among them.
+    ///
+    /// # Errors
+    /// When DynamoDB fails.
+    pub async fn unknown_sections(
+        &self,
+        event: &EventId,
+        sections: &[SectionId],
+        now: Timestamp,
+    ) -> Result<Vec<usize>, StoreError> {
+        if sections.is_empty() {
+            return Ok(Vec::new());
+        }
+        let has_all = |hall: &Hall| sections.iter().all(|section| hall.has_section(section));
+        let hall = self.hall(event, now, has_all).await?;
+        let unknown = sections.iter().enumerate().filter(|(_, id)| !hall.has_section(id));
+        Ok(unknown.map(|(at, _)| at).collect())
+    }
+
     async fn lost(&self, event: &EventId, epoch: Epoch) -> Result<Heard, SeatLogError> {
         let snapshot = self.inventory.seat_states(event, epoch, &[]).await?;
         Ok(snapshot.map_or(Heard::NoInventory, |snapshot| Heard::Lost(snapshot.position)))
@@ -139,7 +159,7 @@ impl SeatLog {
         stretch: &Stretch,
         now: Timestamp,
     ) -> Result<SeatChangesBody, SeatLogError> {
-        let hall = self.hall(event, stretch, now).await?;
+        let hall = self.hall(event, now, |hall| hall.knows(stretch)).await?;
         let counts = self.inventory.counts(event, epoch).await?.unwrap_or_default();
         Ok(SeatChangesBody {
             event: event.clone(),
@@ -151,16 +171,17 @@ impl SeatLog {
         })
     }
 
+    /// The hall as it is kept, where that will do; else as the catalogue has it.
     async fn hall(
         &self,
         event: &EventId,
-        stretch: &Stretch,
         now: Timestamp,
-    ) -> Result<Arc<Hall>, SeatLogError> {
+        will_do: impl Fn(&Hall) -> bool,
+    ) -> Result<Arc<Hall>, StoreError> {
         let kept = self.halls().get(event).cloned();
         if let Some(hall) = kept {
             let rests = now.duration_since(hall.loaded_at) < HALL_REST;
-            if rests || hall.knows(stretch) {
+            if rests || will_do(&hall) {
                 return Ok(hall);
             }
         }

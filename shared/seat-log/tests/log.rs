@@ -3,8 +3,8 @@
 #![cfg(test)]
 
 use contracts::seats::SeatChangesBody;
-use domain::{Epoch, EventId, LogPosition};
-use jiff::Timestamp;
+use domain::{Epoch, EventId, LogPosition, SectionId};
+use jiff::{SignedDuration, Timestamp};
 use seat_log::{Heard, SeatLog};
 use test_hall::{Hall, gala};
 
@@ -85,4 +85,19 @@ async fn without_an_inventory_there_is_no_log() {
     let unknown = EventId::parse("unknown").unwrap();
     let heard = log.since(&unknown, None, Timestamp::UNIX_EPOCH).await.unwrap();
     assert_eq!(heard, Heard::NoInventory);
+}
+
+#[tokio::test]
+async fn a_section_is_unknown_until_the_seat_map_has_it() {
+    let hall = Hall::announced().await;
+    let log = log_of(&hall);
+    let sections = ["A", "C", "B", "D"].map(|id| SectionId::parse(id).unwrap());
+    let begin = Timestamp::UNIX_EPOCH;
+    let unknown = async |at| log.unknown_sections(&gala(), &sections, at).await.unwrap();
+    assert_eq!(unknown(begin).await, [1, 3]);
+    assert_eq!(log.unknown_sections(&gala(), &[], begin).await.unwrap(), Vec::<usize>::new());
+    hall.add_section("C", 7, 2, 4).await;
+    // The catalogue is not read again for each one who asks.
+    assert_eq!(unknown(begin + SignedDuration::from_millis(999)).await, [1, 3]);
+    assert_eq!(unknown(begin + SignedDuration::from_secs(1)).await, [3]);
 }
