@@ -100,9 +100,7 @@ pub(crate) async fn write(
     let wish = edit.parse(event.currency).map_err(invalid)?;
     let current = catalogue.store.ticket_type_fetch(&id, &type_id).await.or_fail()?;
     let (status, ticket_type) = match current {
-        None => {
-            (StatusCode::CREATED, create(&catalogue, &event, type_id, expectation, wish).await?)
-        }
+        None => create(&catalogue, &event, type_id, expectation, wish).await?,
         Some(current) => {
             (StatusCode::OK, change(&catalogue, &event, current, expectation, wish).await?)
         }
@@ -119,7 +117,7 @@ async fn create(
     id: TicketTypeId,
     expectation: Option<Expectation>,
     wish: TicketTypeWish,
-) -> Result<TicketType, Failure> {
+) -> Result<(StatusCode, TicketType), Failure> {
     if let Some(Expectation::Version(_)) = expectation {
         return Err(Failure::new(Reason::VersionMismatch).with_detail("There is no such type yet"));
     }
@@ -142,10 +140,12 @@ async fn create(
         match catalogue.store.ticket_type_create(&event.id, &ticket_type).await.or_fail()? {
             TicketTypeCreated::Created => {
                 sync::ticket_type(catalogue, &event.id, &ticket_type).await?;
-                return Ok(ticket_type);
+                return Ok((StatusCode::CREATED, ticket_type));
             }
+            // Another request was faster.
             TicketTypeCreated::Exists(current) => {
-                return Box::pin(change(catalogue, event, current, expectation, wish)).await;
+                let changed = Box::pin(change(catalogue, event, current, expectation, wish));
+                return Ok((StatusCode::OK, changed.await?));
             }
             TicketTypeCreated::IndexTaken => {}
         }

@@ -18,6 +18,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use serde_json::{Value, json};
+use tokio::sync::Barrier;
 
 /// What becomes of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,6 +76,8 @@ struct State {
     faults: VecDeque<(String, Fault)>,
     /// How many requests more get through; none: all.
     left: Option<usize>,
+    /// Where requests wait for each other, and how many more have to come.
+    meetings: Vec<(String, Arc<Barrier>, usize)>,
     sent: Vec<Sent>,
 }
 
@@ -118,6 +121,13 @@ impl Wire {
         self.state().faults.push_back((action.to_owned(), fault));
     }
 
+    /// The next so many requests of this action wait for each other: none arrives
+    /// before all of them were sent. So what came before them came before all.
+    pub fn gather(&self, action: &str, requests: usize) {
+        let meeting = (action.to_owned(), Arc::new(Barrier::new(requests)), requests);
+        self.state().meetings.push(meeting);
+    }
+
     /// So many requests more get through, whatever their action; then none does,
     /// as if the process had died, until [`Self::heal`].
     pub fn break_after(&self, requests: usize) {
@@ -143,6 +153,18 @@ impl Wire {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn meeting_for(&self, action: &str) -> Option<Arc<Barrier>> {
+        let mut state = self.state();
+        let at = state.meetings.iter().position(|(wanted, ..)| wanted == action)?;
+        let (_, barrier, left) = &mut state.meetings[at];
+        let barrier = Arc::clone(barrier);
+        *left -= 1;
+        if *left == 0 {
+            state.meetings.remove(at);
+        }
+        Some(barrier)
     }
 
     fn fault_for(&self, action: &str) -> Option<Fault> {
@@ -196,6 +218,9 @@ async fn carry(
         written: 0.0,
         read: 0.0,
     };
+    if let Some(others) = wire.meeting_for(&action) {
+        others.wait().await;
+    }
     let fault = wire.fault_for(&action);
     if fault == Some(Fault::RequestLost) {
         wire.state().sent.push(sent);

@@ -32,6 +32,21 @@ async fn an_event_is_created_once_and_edited_by_its_version() {
 }
 
 #[tokio::test]
+async fn of_two_who_create_the_same_event_at_once_one_is_told_it_did() {
+    let office = Office::open().await;
+    // Both have found no event before either puts one.
+    office.wire.gather("PutItem", 2);
+    let put = TestRequest::put("/events/show").operator("op").header("if-none-match", "*");
+    let put = put.json(&event_body());
+    let (one, other) =
+        futures::join!(put.clone().send(&office.router), put.clone().send(&office.router));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [201, 412]);
+    assert_eq!(office.get("/events/show").await.json()["version"], 1);
+}
+
+#[tokio::test]
 async fn the_same_edit_twice_is_one_edit() {
     let office = Office::open().await;
     office.create("/events/show", &event_body()).await;

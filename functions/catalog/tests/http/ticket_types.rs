@@ -48,6 +48,25 @@ async fn a_type_may_be_created_without_saying_so_and_edited_only_by_version() {
 }
 
 #[tokio::test]
+async fn of_two_who_create_the_same_type_at_once_one_is_told_it_did() {
+    for (creates, told_late) in [(true, 412), (false, 200)] {
+        let office = Office::open().await;
+        office.create("/events/show", &event_body()).await;
+        // Both have found no type before either puts one.
+        office.wire.gather("TransactWriteItems", 2);
+        let put = TestRequest::put(FLOOR).operator("op").json(&places(600));
+        let put = if creates { put.header("if-none-match", "*") } else { put };
+        let (one, other) =
+            futures::join!(put.clone().send(&office.router), put.clone().send(&office.router));
+        let mut statuses = [one.status, other.status];
+        statuses.sort_unstable();
+        let mut expected = [201, told_late];
+        expected.sort_unstable();
+        assert_eq!(statuses, expected);
+    }
+}
+
+#[tokio::test]
 async fn a_type_keeps_its_kind_and_the_events_currency() {
     let office = Office::open().await;
     office.create("/events/show", &event_body()).await;

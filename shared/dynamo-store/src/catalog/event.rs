@@ -4,6 +4,7 @@ use domain::{Currency, Epoch, Event, EventId, SaleCommand, SaleSwitch, SaleWindo
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::attempt::Attempt;
 use super::{CatalogStore, Consistency, key};
 use crate::StoreError;
 use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no_item};
@@ -85,7 +86,7 @@ fn event_of(id: &EventId, item: Item) -> Result<Event, StoreError> {
 pub enum EventCreated {
     /// It is there now, exactly so.
     Created,
-    /// Another one stood under this id.
+    /// Another call put one under this id, perhaps just such a one.
     Exists(Event),
 }
 
@@ -134,21 +135,26 @@ impl CatalogStore {
         item.map(|item| event_of(event, item)).transpose()
     }
 
-    /// Puts an event (version 1) where there is none. Repeating it is `Created` again.
+    /// Puts an event (version 1) where there is none. Of any number of calls, also
+    /// with the same content, one is told `Created`.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
     pub async fn event_create(&self, event: &Event) -> Result<EventCreated, StoreError> {
         let mut attributes = encode(&Details::of(event))?;
         attributes.extend(encode(&Inventory { epoch: event.epoch, activated: event.activated })?);
+        let attempt = Attempt::new();
+        attributes.extend(attempt.attributes()?);
         let item = event_key(&event.id).with(attributes);
         match self.table.put_if(item, &Guard::new(ABSENT)).await? {
             Written::Done(_) => Ok(EventCreated::Created),
             Written::Refused(present) => {
-                let present = event_of(&event.id, present.ok_or_else(no_item)?)?;
-                // The same: the reply to our write was lost and the SDK sent it again.
-                let ours = present == *event;
-                Ok(if ours { EventCreated::Created } else { EventCreated::Exists(present) })
+                let present = present.ok_or_else(no_item)?;
+                // The reply to our write was lost and the SDK sent it again.
+                if attempt.has_created(&present)? {
+                    return Ok(EventCreated::Created);
+                }
+                Ok(EventCreated::Exists(event_of(&event.id, present)?))
             }
         }
     }

@@ -1,5 +1,6 @@
 //! Events, ticket types, sections, marks, withdrawals, queue settings and keys.
 
+mod attempt;
 mod cache;
 mod event;
 mod key;

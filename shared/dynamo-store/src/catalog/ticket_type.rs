@@ -4,6 +4,7 @@
 use domain::{Currency, EventId, ItemFailure, Money, TicketKind, TicketType, TicketTypeId};
 use serde::{Deserialize, Serialize};
 
+use super::attempt::Attempt;
 use super::{CatalogStore, Consistency, key, partition};
 use crate::StoreError;
 use crate::table::{
@@ -87,7 +88,7 @@ pub(super) fn type_of(item: Item) -> Result<TicketType, StoreError> {
 pub enum TicketTypeCreated {
     /// It is there now, exactly so.
     Created,
-    /// Another one stood under this id.
+    /// Another call put one under this id, perhaps just such a one.
     Exists(TicketType),
     /// Another type has the index: list the types again and take a free one.
     IndexTaken,
@@ -135,7 +136,8 @@ impl CatalogStore {
     }
 
     /// Puts a type (version 1) where there is none, and takes its index, both or
-    /// neither. Repeating it is `Created` again.
+    /// neither. Of any number of calls, also with the same content, one is told
+    /// `Created`.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
@@ -150,6 +152,8 @@ impl CatalogStore {
             index: ticket_type.index,
             partitions: ticket_type.partitions,
         })?);
+        let attempt = Attempt::new();
+        attributes.extend(attempt.attributes()?);
         let item = type_key(event, &ticket_type.id).with(attributes);
         let index = index_key(event, ticket_type.index).to_item();
         let absent = Guard::new(ABSENT);
@@ -162,12 +166,11 @@ impl CatalogStore {
         let mut failures = failures.into_iter();
         match (failures.next(), failures.next()) {
             (Some(type_failure), _) if type_failure.reason == ItemFailure::ConditionFailed => {
-                let present = type_of(type_failure.present.ok_or_else(no_item)?)?;
-                let ours = present == *ticket_type;
-                Ok(match ours {
-                    true => TicketTypeCreated::Created,
-                    false => TicketTypeCreated::Exists(present),
-                })
+                let present = type_failure.present.ok_or_else(no_item)?;
+                if attempt.has_created(&present)? {
+                    return Ok(TicketTypeCreated::Created);
+                }
+                Ok(TicketTypeCreated::Exists(type_of(present)?))
             }
             (_, Some(index_failure)) if index_failure.reason == ItemFailure::ConditionFailed => {
                 Ok(TicketTypeCreated::IndexTaken)
