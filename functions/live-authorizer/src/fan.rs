@@ -31,7 +31,7 @@ pub struct FanTokens {
 
 #[derive(Deserialize)]
 struct Claims {
-    sub: CustomerId,
+    sub: String,
     exp: i64,
     #[serde(default)]
     nbf: Option<i64>,
@@ -104,7 +104,8 @@ impl FanTokens {
             (None, None) => false,
         };
         let is_of_use = matches!(claims.token_use.as_deref(), None | Some("access" | "id"));
-        (is_in_time && is_for_us && is_of_use).then_some(claims.sub)
+        let customer = CustomerId::of_subject(&claims.sub).ok()?;
+        (is_in_time && is_for_us && is_of_use).then_some(customer)
     }
 
     /// Signature, algorithm and issuer; the times are compared with the instant

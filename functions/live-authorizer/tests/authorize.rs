@@ -133,7 +133,7 @@ async fn cognitos_two_kinds_of_token_are_for_us_by_audience_or_client() {
 async fn a_token_of_another_issuer_time_or_person_is_denied() {
     let stack = Stack::start().await;
     type Change = fn(&mut Value);
-    let bad: [(&str, Change); 8] = [
+    let bad: [(&str, Change); 9] = [
         ("issuer", |claims| claims["iss"] = json!("https://evil.test")),
         ("no issuer", |claims| {
             claims.as_object_mut().unwrap().remove("iss");
@@ -149,6 +149,7 @@ async fn a_token_of_another_issuer_time_or_person_is_denied() {
         ("not yet", |claims| claims["nbf"] = json!(in_seconds(61).as_second())),
         ("nobody", |claims| claims["sub"] = json!("")),
         ("no name", |claims| claims["sub"] = json!("a b")),
+        ("no person", |claims| claims["sub"] = json!("withdrawn:house")),
     ];
     for (name, change) in bad {
         assert_eq!(effect(&stack.now(&stack.provider.token(change)).await), "Deny", "{name}");

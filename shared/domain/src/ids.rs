@@ -121,6 +121,31 @@ fn is_seat_label(text: &str) -> bool {
         && text.split('-').all(|part| !part.is_empty())
 }
 
+impl CustomerId {
+    /// So begins the name of an owner that is no person.
+    const WITHDRAWN: &str = "withdrawn:";
+
+    /// Reads the subject of a verified token. None may pass for the owner of what
+    /// was taken out of sale.
+    ///
+    /// # Errors
+    /// When it breaks the rule of customers, or is the name of such an owner.
+    pub fn of_subject(subject: &str) -> Result<Self, InvalidId> {
+        if subject.starts_with(Self::WITHDRAWN) {
+            return Err(InvalidId { rule: "must not begin with 'withdrawn:'" });
+        }
+        Self::parse(subject)
+    }
+
+    /// The owner of what was taken out of sale under this name.
+    ///
+    /// # Errors
+    /// When the name is too long for one.
+    pub fn of_withdrawal(name: impl fmt::Display) -> Result<Self, InvalidId> {
+        Self::parse(&format!("{}{name}", Self::WITHDRAWN))
+    }
+}
+
 impl IdempotencyKey {
     /// Reads the `Idempotency-Key` header: a structured-field string (`"k"`)
     /// or the same text bare (`k`). Both name the same key.
@@ -381,6 +406,19 @@ mod tests {
         }
         assert!(IdempotencyKey::from_header(&"k".repeat(255)).is_ok());
         assert!(IdempotencyKey::from_header(&"k".repeat(256)).is_err());
+    }
+
+    #[test]
+    fn no_subject_of_a_token_passes_for_the_owner_of_a_withdrawal() {
+        let owner = CustomerId::of_withdrawal("house").unwrap();
+        assert_eq!(owner.as_str(), "withdrawn:house");
+        assert!(CustomerId::of_subject(owner.as_str()).is_err());
+        assert!(CustomerId::of_subject("withdrawn:").is_err());
+        assert_eq!(CustomerId::of_subject("withdrawn").unwrap(), customer("withdrawn"));
+        for bad in ["", "a b", &"x".repeat(129)] {
+            assert!(CustomerId::of_subject(bad).is_err(), "{bad:?}");
+        }
+        assert!(CustomerId::of_subject(&"x".repeat(128)).is_ok());
     }
 
     #[test]

@@ -240,7 +240,18 @@ async fn nobody_is_someone_without_verified_claims() {
     let answer = send(anonymous).await;
     assert_eq!((answer.status, answer.reason().as_str()), (401, "unauthorized"));
     assert_eq!(answer.header("www-authenticate"), "Bearer");
-    for claims in [json!({}), json!({"sub": ""}), json!({"sub": 7}), json!(null)] {
+    let endless = "x".repeat(129);
+    for claims in [
+        json!({}),
+        json!({"sub": ""}),
+        json!({"sub": endless}),
+        json!({"sub": 7}),
+        json!({"sub": "withdrawn:house"}),
+        json!({"sub": "withdrawn:house", "cognito:groups": ["operators"]}),
+        json!(null),
+    ] {
+        let operator = send(TestRequest::put("/events/show").claims(claims.clone())).await;
+        assert_eq!(operator.status, 401, "{claims}");
         let answer = send(TestRequest::get("/orders").claims(claims.clone())).await;
         assert_eq!(answer.status, 401, "{claims}");
     }

@@ -179,7 +179,7 @@ impl<'a> Withdrawals<'a> {
         line: &Line,
         version: u64,
     ) -> Result<Withdrawal, Failure> {
-        let customer = CustomerId::parse(&format!("withdrawn:{id}")).map_err(Failure::internal)?;
+        let customer = CustomerId::of_withdrawal(id).map_err(Failure::internal)?;
         let order = |at: usize| {
             let key = IdempotencyKey::parse(&format!("{version}:{at}"))?;
             Ok(OrderId::derive(&customer, Operation::Withdraw, &self.event.id, &key))
@@ -261,7 +261,7 @@ fn is_of(record: &Withdrawal, line: &Line) -> bool {
 /// attempts is bounded.
 fn owner(record: &Withdrawal) -> Result<CustomerId, Failure> {
     let first = record.orders.first().map(ToString::to_string).unwrap_or_default();
-    CustomerId::parse(&format!("withdrawn:{first}")).map_err(Failure::internal)
+    CustomerId::of_withdrawal(first).map_err(Failure::internal)
 }
 
 /// A line in parts that an order can have.

@@ -31,7 +31,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Fan {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let subject = parts.extensions.get::<Claims>().and_then(|claims| claims.text("sub"));
         subject
-            .and_then(|subject| CustomerId::parse(subject).ok())
+            .and_then(|subject| CustomerId::of_subject(subject).ok())
             .map(Self)
             .ok_or_else(|| Failure::new(Reason::Unauthorized))
     }
