@@ -146,7 +146,8 @@ fn ask_again(reason: Reason, place: &Place) -> Failure {
         .with_member("next_poll_seconds", seconds)
 }
 
-/// `DELETE /events/{event}/queue/places/mine`: 204, also when repeated.
+/// `DELETE /events/{event}/queue/places/mine`: 204 whenever the fan is out, also
+/// when repeated or where no line is.
 ///
 /// The order matters. The session is put on the inventory's list of ended ones
 /// before its slot is freed: the other way round, the next fan would be let in
@@ -166,8 +167,9 @@ pub(crate) async fn leave(
                 app.inventory.session_end(&event, &key, &id, until).await.map_err(at_redis)?;
                 ended = Some(id);
             }
-            Leaving::Left | Leaving::NoPlace => return Ok(StatusCode::NO_CONTENT.into_response()),
-            Leaving::NoLine => return Err(Failure::new(Reason::NoPlace)),
+            Leaving::Left | Leaving::NoPlace | Leaving::NoLine => {
+                return Ok(StatusCode::NO_CONTENT.into_response());
+            }
         }
     }
     Err(Failure::unavailable(StillIn))

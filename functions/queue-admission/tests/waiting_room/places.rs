@@ -142,6 +142,19 @@ async fn whoever_has_no_place_is_told_so() {
 }
 
 #[tokio::test]
+async fn whoever_leaves_is_out_whether_or_not_there_is_a_line() {
+    let room = Room::open().await;
+    assert_eq!(room.leave("stranger").await.status, 204, "there is no line yet");
+    room.joined("fan").await;
+    assert_eq!(room.leave("stranger").await.status, 204);
+    for _ in 0..2 {
+        assert_eq!(room.leave("fan").await.status, 204);
+    }
+    room.lose_redis().await;
+    assert_eq!(room.leave("fan").await.status, 204, "the line is lost");
+}
+
+#[tokio::test]
 async fn whoever_missed_the_call_is_told_and_called_again() {
     let room = Room::open().await;
     let short = contracts::queue::QueueSettingsBody { grace_seconds: 1, ..settings(1) };

@@ -156,7 +156,7 @@ async fn the_gateways_events_are_understood() {
     for (text, expected) in [
         (include_str!("../../events/place-post.json"), 404),
         (include_str!("../../events/place-get.json"), 404),
-        (include_str!("../../events/place-delete.json"), 404),
+        (include_str!("../../events/place-delete.json"), 204),
         (include_str!("../../events/admission-post.json"), 404),
         (include_str!("../../events/queue-get.json"), 404),
         (include_str!("../../events/viewer-post.json"), 404),
