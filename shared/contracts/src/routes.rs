@@ -49,7 +49,8 @@ const fn route(
     Route { method, path, function, access }
 }
 
-/// All routes but the default one, which the catalogue answers.
+/// All routes but the default one, which the catalogue answers, and those for
+/// HEAD, which every GET has beside it.
 pub const ROUTES: &[Route] = &[
     route("GET", "/events/{event}", HttpFunction::Catalog, Access::Public),
     route("PUT", "/events/{event}", HttpFunction::Catalog, Access::Operator),
@@ -96,11 +97,19 @@ pub const ROUTES: &[Route] = &[
     route("GET", "/orders", HttpFunction::Orders, Access::Fan),
 ];
 
+/// All routes as the gateway has them: whatever answers GET answers HEAD, the
+/// same way and without the body.
+pub fn gateway_routes() -> impl Iterator<Item = Route> {
+    ROUTES.iter().flat_map(|route| {
+        let head = (route.method == "GET").then_some(Route { method: "HEAD", ..*route });
+        std::iter::once(*route).chain(head)
+    })
+}
+
 /// The methods that a path has, in the table's order; none for an unknown path.
 #[must_use]
 pub fn allowed_methods(path: &str) -> Vec<Method> {
-    ROUTES
-        .iter()
+    gateway_routes()
         .filter(|route| matches(route.path, path))
         .filter_map(|route| Method::from_bytes(route.method.as_bytes()).ok())
         .collect()
@@ -129,7 +138,7 @@ mod tests {
 
     #[test]
     fn a_known_path_tells_its_methods_and_an_unknown_one_none() {
-        assert_eq!(allowed_methods("/events/e1"), [Method::GET, Method::PUT]);
+        assert_eq!(allowed_methods("/events/e1"), [Method::GET, Method::HEAD, Method::PUT]);
         assert_eq!(allowed_methods("/events/e1/orders"), [Method::POST]);
         assert_eq!(allowed_methods("/events//orders"), Vec::<Method>::new());
         assert_eq!(allowed_methods("/events/e1/orders/"), Vec::<Method>::new());
@@ -138,9 +147,17 @@ mod tests {
 
     #[test]
     fn no_route_stands_twice() {
-        for (at, route) in ROUTES.iter().enumerate() {
+        let routes: Vec<Route> = gateway_routes().collect();
+        for (at, route) in routes.iter().enumerate() {
             let again = |other: &Route| other.method == route.method && other.path == route.path;
-            assert!(!ROUTES[at + 1..].iter().any(again), "{} {}", route.method, route.path);
+            assert!(!routes[at + 1..].iter().any(again), "{} {}", route.method, route.path);
         }
+    }
+
+    #[test]
+    fn every_get_has_its_head_with_the_same_function_and_access() {
+        let of = |method| gateway_routes().filter(move |route| route.method == method);
+        let heads = of("HEAD").map(|head| Route { method: "GET", ..head });
+        assert!(heads.eq(of("GET")));
     }
 }

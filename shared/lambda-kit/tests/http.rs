@@ -282,12 +282,22 @@ async fn only_the_group_operators_operates_however_the_groups_are_written() {
 async fn another_method_is_405_and_says_which_there_are() {
     let answer = send(TestRequest::delete("/events/show")).await;
     assert_eq!((answer.status, answer.reason().as_str()), (405, "method_not_allowed"));
-    assert_eq!(answer.header("allow"), "GET, PUT");
+    assert_eq!(answer.header("allow"), "GET, HEAD, PUT");
     let elsewhere = send(TestRequest::delete("/events/show/ticket-types")).await;
-    assert_eq!((elsewhere.status, elsewhere.header("allow")), (405, "GET"));
+    assert_eq!((elsewhere.status, elsewhere.header("allow")), (405, "GET, HEAD"));
     let nowhere = send(TestRequest::get("/nowhere")).await;
     assert_eq!((nowhere.status, nowhere.reason().as_str()), (404, "not_found"));
     assert_eq!(nowhere.header("content-type"), "application/problem+json");
+}
+
+#[tokio::test]
+async fn head_is_answered_as_get_is_but_without_a_body() {
+    for path in ["/events/show", "/events/a%20b", "/orders", "/events/show/queue", "/nowhere"] {
+        let ask = |method| send(TestRequest::new(method, path).header("accept-language", "zh"));
+        let (get, head) = (ask("GET").await, ask("HEAD").await);
+        assert_eq!((head.status, head.raw.body.as_str()), (get.status, ""), "{path}");
+        assert_eq!(head.raw.headers, get.raw.headers, "{path}");
+    }
 }
 
 #[tokio::test]

@@ -182,16 +182,31 @@ async fn what_does_not_exist_is_404() -> Journey {
 async fn a_wrong_method_is_405_and_told_which_ones_there_are() -> Journey {
     let world = World::connect()?;
     for (method, path, allow) in [
-        (Method::DELETE, "/events/e1", "GET, PUT"),
+        (Method::DELETE, "/events/e1", "GET, HEAD, PUT"),
         (Method::PATCH, "/events/e1/orders", "POST"),
-        (Method::POST, "/events/e1/seats", "GET"),
-        (Method::PUT, "/orders", "GET"),
+        (Method::POST, "/events/e1/seats", "GET, HEAD"),
+        (Method::PUT, "/orders", "GET, HEAD"),
         (Method::GET, "/events/e1/queue/settings", "PUT"),
     ] {
         let answer = world.api.request(method, path).send().await?;
         assert_problem(&answer, 405, "method_not_allowed")?;
         assert_eq!(answer.header("allow"), Some(allow), "{}", answer.what);
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn head_is_answered_wherever_get_is() -> Journey {
+    let world = World::connect()?;
+    let sale = Plan::new().standing("floor", 1).set_up(&world).await?;
+    let fan = world.identity.fan().await?;
+    for rest in ["", "/ticket-types", "/seat-map", "/seats", "/queue"] {
+        let answer = world.api.request(Method::HEAD, &sale.path(rest)).send().await?.expect(200)?;
+        assert!(answer.body.is_empty(), "{rest}");
+    }
+    let orders = || world.api.request(Method::HEAD, "/orders");
+    assert_eq!(orders().send().await?.status, 401);
+    orders().by(&fan).send().await?.expect(200)?;
     Ok(())
 }
 

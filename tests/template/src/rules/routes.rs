@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use contracts::routes::{Access, HttpFunction, ROUTES};
+use contracts::routes::{Access, HttpFunction, gateway_routes};
 use yaml_serde::Value;
 
 use crate::template::{Resource, Template, referenced};
@@ -15,8 +15,7 @@ const DEFAULT: &str = "$default";
 /// Routes that only the table or only the template has.
 #[must_use]
 pub fn routes(template: &Template) -> Vec<String> {
-    let wanted: BTreeSet<String> = ROUTES
-        .iter()
+    let wanted: BTreeSet<String> = gateway_routes()
         .map(|route| {
             let key = format!("{} {}", route.method, route.path);
             describe(&key, function_id(route.function), route.access != Access::Public)
