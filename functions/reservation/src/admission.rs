@@ -1,7 +1,7 @@
 //! What the admission token of a request allows.
 
 use domain::Intent;
-use dynamo_store::{CatalogStore, StoreError, StoredKey};
+use dynamo_store::{CatalogStore, StoreError};
 use http::HeaderMap;
 use jiff::Timestamp;
 use redis_store::Session;
@@ -60,11 +60,9 @@ fn token_of(headers: &HeaderMap) -> Option<&str> {
 pub fn key_ring(catalog: CatalogStore) -> KeyRing {
     KeyRing::new(move || {
         let catalog = catalog.clone();
-        async move { Ok::<_, StoreError>(usable(catalog.keys_list().await?)) }
+        async move {
+            let stored = catalog.keys_list().await?;
+            Ok::<_, StoreError>(PublicKey::parse_all(stored.iter().map(|key| &key.jwk)))
+        }
     })
-}
-
-fn usable(stored: Vec<StoredKey>) -> Vec<PublicKey> {
-    let read = |key: StoredKey| PublicKey::from_jwk(serde_json::from_str(&key.jwk).ok()?).ok();
-    stored.into_iter().filter_map(read).collect()
 }

@@ -51,7 +51,7 @@ impl Config {
         let orders_table = variables.text("ORDERS_TABLE");
         let units_table = variables.text("UNITS_TABLE");
         let order_intents_queue_url = variables.text("ORDER_INTENTS_QUEUE_URL");
-        let hold = hold_time(&mut variables);
+        let hold = variables.hold_time();
         variables.finish()?;
         Ok(Self {
             redis_url,
@@ -63,19 +63,6 @@ impl Config {
             hold,
         })
     }
-}
-
-/// Placeholders (0) have been noted as missing already.
-fn hold_time(variables: &mut Variables) -> HoldTime {
-    let hold_seconds = variables.seconds("HOLD_SECONDS");
-    let timeout_seconds = variables.seconds("PERSISTENCE_TIMEOUT_SECONDS");
-    HoldTime::new(hold_seconds, timeout_seconds).unwrap_or_else(|| {
-        if hold_seconds > 0 && timeout_seconds > 0 {
-            let fault = "is less than twice PERSISTENCE_TIMEOUT_SECONDS + 5";
-            variables.invalid("HOLD_SECONDS", fault);
-        }
-        HoldTime::default()
-    })
 }
 
 #[cfg(test)]
