@@ -160,6 +160,12 @@ async fn a_wrong_field_is_named() {
     assert_eq!(fault(&office, city).await, named("/venue/city"));
     let start = |body: &mut Value| body["starts_at"] = json!("soon");
     assert_eq!(fault(&office, start).await, named("/starts_at"));
+    let mut body = event_body();
+    body["sale"]["opens_at"] = json!("2026-12-01");
+    let put = TestRequest::put("/events/show").operator("op").header("if-none-match", "*");
+    let told = put.json(&body).send(&office.router).await.json()["errors"][0].clone();
+    let rule = "must be a date and time with its offset, like 2026-12-01T20:00:00+08:00";
+    assert_eq!(told, json!({"pointer": "/sale/opens_at", "detail": rule}));
     let currency = |body: &mut Value| body["currency"] = json!("dollars");
     assert_eq!(fault(&office, currency).await, named("/currency"));
     let limit = |body: &mut Value| body["limit_per_customer"] = json!(-1);

@@ -4,7 +4,7 @@ use domain::{Currency, Event, EventId, SaleState, SaleSwitch, SaleWindow, Venue}
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use super::Faults;
+use super::{Faults, instant};
 use crate::problem::FieldError;
 
 /// Body of `PUT /events/{event}`: the event as it shall be, whole.
@@ -18,6 +18,7 @@ pub struct EventEdit {
     /// The IANA zone times are shown in.
     pub time_zone: String,
     /// When the event begins.
+    #[serde(deserialize_with = "instant")]
     pub starts_at: Timestamp,
     /// When it is on sale.
     pub sale: SaleWindowEdit,
@@ -43,8 +44,10 @@ pub struct VenueEdit {
 #[serde(deny_unknown_fields)]
 pub struct SaleWindowEdit {
     /// The first instant.
+    #[serde(deserialize_with = "instant")]
     pub opens_at: Timestamp,
     /// The first instant after it.
+    #[serde(deserialize_with = "instant")]
     pub closes_at: Timestamp,
 }
 

@@ -18,6 +18,8 @@ pub use seat_map::{
 pub use ticket_type::{PriceEdit, TicketTypeBody, TicketTypeEdit, TicketTypeWish, TicketTypesBody};
 pub use withdrawal::{MAX_WITHDRAWAL_UNITS, WithdrawalBody, WithdrawalEdit, WithdrawalStateBody};
 
+use jiff::Timestamp;
+use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
 use crate::problem::FieldError;
@@ -59,6 +61,12 @@ impl Faults {
     fn or<T>(self, parsed: T) -> Result<T, Vec<FieldError>> {
         if self.0.is_empty() { Ok(parsed) } else { Err(self.0) }
     }
+}
+
+/// An instant, refused in our words.
+fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
+    const RULE: &str = "must be a date and time with its offset, like 2026-12-01T20:00:00+08:00";
+    String::deserialize(deserializer)?.parse().map_err(|_| D::Error::custom(RULE))
 }
 
 /// A field that is there has a value: `null` is no way to leave it out.

@@ -1,6 +1,6 @@
 //! Reading a request into types. What a handler gets needs no second check.
 
-use axum::body::{Bytes, HttpBody};
+use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
 use axum::http::HeaderMap;
 use contracts::problem::{FieldError, Problem, Reason};
@@ -14,9 +14,9 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::Failure;
 use super::gateway::Claims;
 use super::layers::BODY_LIMIT;
+use super::{Failure, json};
 
 /// The group whose members may change what is on sale.
 const OPERATORS: &str = "operators";
@@ -192,7 +192,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
         let body = axum::body::to_bytes(request.into_body(), BODY_LIMIT)
             .await
             .map_err(|_| Failure::new(Reason::TooLarge))?;
-        read_json(&body).map(Self)
+        Ok(Self(json::read(&body)?))
     }
 }
 
@@ -220,34 +220,6 @@ fn is_json(headers: &HeaderMap) -> bool {
     let given = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or_default();
     let kind = given.split(';').next().unwrap_or_default().trim().to_ascii_lowercase();
     kind == "application/json" || (kind.starts_with("application/") && kind.ends_with("+json"))
-}
-
-fn read_json<T: DeserializeOwned>(body: &Bytes) -> Result<T, Failure> {
-    let mut reader = serde_json::Deserializer::from_slice(body);
-    let value = serde_path_to_error::deserialize(&mut reader)
-        .map_err(|error| FieldError::new(pointer_to(error.path()), error.inner().to_string()))?;
-    match reader.end() {
-        Ok(()) => Ok(value),
-        Err(error) => Err(FieldError::new("", error.to_string()).into()),
-    }
-}
-
-/// A path of serde as a JSON pointer (RFC 6901).
-fn pointer_to(path: &serde_path_to_error::Path) -> String {
-    use serde_path_to_error::Segment;
-    let mut pointer = String::new();
-    for segment in path {
-        match segment {
-            Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
-            Segment::Map { key } => {
-                pointer.push('/');
-                pointer.push_str(&key.replace('~', "~0").replace('/', "~1"));
-            }
-            // Which variant was tried is our side of it, not the client's.
-            Segment::Enum { .. } | Segment::Unknown => {}
-        }
-    }
-    pointer
 }
 
 /// The `Idempotency-Key` header.

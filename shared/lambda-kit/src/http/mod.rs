@@ -10,6 +10,7 @@ pub mod etag;
 mod extract;
 mod failure;
 mod gateway;
+mod json;
 mod layers;
 
 pub use extract::{
