@@ -6,6 +6,7 @@ use contracts::problem::Reason;
 use domain::{Event, EventId};
 use dynamo_store::{CatalogStore, Consistency, EventCache, OrderStore};
 use jiff::SignedDuration;
+use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::Inventory;
 use seat_log::SeatLog;
@@ -50,7 +51,7 @@ impl Catalogue {
         hold: Duration,
     ) -> Self {
         Self {
-            events: EventCache::new(store.clone()),
+            events: EventCache::new(store.clone(), clock::now),
             layouts: Layouts::new(store.clone()),
             log: SeatLog::new(inventory.clone(), store.clone()),
             snapshots: Snapshots::default(),

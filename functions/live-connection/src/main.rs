@@ -23,7 +23,7 @@ async fn main() -> Result<(), StartError> {
     let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
     let redis = Redis::connect(config.redis_url.expose(), config.redis_mode);
     let function = Arc::new(LiveConnection {
-        events: EventCache::new(catalog.clone()),
+        events: EventCache::new(catalog.clone(), clock::now),
         connections: ConnectionStore::new(dynamo, config.connections_table),
         log: SeatLog::new(Inventory::new(redis), catalog),
         updates: LiveQueue::new(queues::client(&sdk), config.live_updates_queue_url),

@@ -31,7 +31,7 @@ impl Stage {
         let (queue, gateway) = (FakeQueue::start().await, FakeGateway::start().await);
         let queue_url = queue.queue_url("live-updates");
         let function = LiveConnection {
-            events: EventCache::new(hall.catalog.clone()),
+            events: EventCache::new(hall.catalog.clone(), || Timestamp::UNIX_EPOCH),
             connections: hall.connections.clone(),
             log: SeatLog::new(hall.inventory.clone(), hall.catalog.clone()),
             updates: LiveQueue::new(queues::client(&queue.sdk_config()), queue_url),

@@ -3,7 +3,7 @@
 use dynamo_store::{CatalogStore, EventCache, OrderStore};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, start};
+use lambda_kit::{StartError, aws, clock, start};
 use lambda_runtime::{LambdaEvent, service_fn};
 use order_projector::config::Config;
 use order_projector::handler::{ONE_RETRY, Projector};
@@ -24,7 +24,7 @@ async fn main() -> Result<(), StartError> {
         settler: Settler {
             orders: OrderStore::new(dynamo.clone(), config.orders_table, ""),
             inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
-            events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table)),
+            events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table), clock::now),
         },
         retries: SettleQueue::new(queues.clone(), retries_url.clone()),
         visibility: Visibility::new(queues.clone(), retries_url),

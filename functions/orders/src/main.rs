@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dynamo_store::{CatalogStore, EventCache, OrderStore};
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, http, start};
+use lambda_kit::{StartError, aws, clock, http, start};
 use orders::config::Config;
 use orders::handler::router;
 use orders::reading::Reader;
@@ -18,7 +18,7 @@ async fn main() -> Result<(), StartError> {
     let reader = Reader {
         orders: OrderStore::new(dynamo.clone(), config.orders_table, ""),
         inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
-        events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table)),
+        events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table), clock::now),
     };
     http::serve(router(Arc::new(reader))).await
 }

@@ -6,6 +6,7 @@ use std::time::Duration;
 use axum::routing::{get, post, put};
 use axum::{Extension, Router};
 use dynamo_store::{CatalogStore, EventCache};
+use lambda_kit::clock;
 use lambda_kit::http::{Failure, GroupsClaim};
 use redis_store::{Inventory, Redis, WaitingRoom};
 use tokens::Signer;
@@ -35,7 +36,7 @@ impl App {
         Self {
             lines: Lines::new(WaitingRoom::new(redis.clone()), catalog.clone()),
             inventory: Inventory::new(redis),
-            events: Arc::new(EventCache::new(catalog.clone())),
+            events: Arc::new(EventCache::new(catalog.clone(), clock::now)),
             catalog,
             signing,
         }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache};
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, http, start};
+use lambda_kit::{StartError, aws, clock, http, start};
 use queues::IntentQueue;
 use redis_store::{Inventory, Redis};
 use reservation::admission::key_ring;
@@ -25,7 +25,7 @@ async fn main() -> Result<(), StartError> {
         inventory: Inventory::new(redis),
         intents: IntentQueue::new(queues::client(&sdk), config.order_intents_queue_url),
         keys: key_ring(catalog.clone()),
-        events: EventCache::new(catalog.clone()),
+        events: EventCache::new(catalog.clone(), clock::now),
         partitions: PartitionCache::new(catalog.clone()),
         catalog,
         hold: config.hold,

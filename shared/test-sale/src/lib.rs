@@ -282,7 +282,7 @@ impl Sale {
     /// A function's memory of events, still empty.
     #[must_use]
     pub fn event_cache(&self) -> EventCache {
-        EventCache::new(self.catalog.clone())
+        EventCache::new(self.catalog.clone(), now)
     }
 
     /// A function's memory of partitions, still empty.

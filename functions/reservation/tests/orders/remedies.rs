@@ -43,6 +43,19 @@ async fn an_inventory_of_an_older_epoch_than_the_event_decides_nothing() {
 }
 
 #[tokio::test]
+async fn a_restored_inventory_is_not_trusted_by_one_who_slept_since_its_epoch() {
+    // M14: this environment knows epoch 1. Another began epoch 2 while it slept, and
+    // then a snapshot of epoch 1 was restored.
+    let shop = Shop::of(10, 0).await;
+    shop.accepted("ann", "a", &places(1)).await;
+    shop.sale.catalog.epoch_raise(&test_sale::show(), Epoch(1)).await.unwrap();
+    shop.sleep(5);
+    let answer = shop.order("ben", "b", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    assert_eq!(shop.sale.counts("floor").await.held, 1, "what was held before");
+}
+
+#[tokio::test]
 async fn an_order_that_was_not_paid_in_time_makes_room_at_once() {
     for asked in [places(1), seats(&[0])] {
         let shop = Shop::of(1, 1).await;

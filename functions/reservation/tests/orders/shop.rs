@@ -1,13 +1,14 @@
 //! A shop: the function's router over a sale, and fans who write to it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use contracts::messages::OrderIntent;
 use contracts::orders::OrderBody;
 use domain::{HoldTime, OrderId, SessionId};
-use dynamo_store::StoredKey;
+use dynamo_store::{EventCache, StoredKey};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::http::adapt;
 use lambda_kit::testing::{TestRequest, TestResponse};
@@ -27,6 +28,8 @@ pub(crate) struct Shop {
     pub(crate) sale: Sale,
     pub(crate) queue: FakeQueue,
     pub(crate) signer: Signer,
+    /// How many seconds passed for what the function remembers.
+    aged: Arc<AtomicI64>,
     router: Router,
 }
 
@@ -44,18 +47,27 @@ impl Shop {
         sale.catalog.key_put(&stored).await.unwrap();
         let intents =
             IntentQueue::new(queues::client(&queue.sdk_config()), queue.queue_url("order-intents"));
+        let aged = Arc::new(AtomicI64::new(0));
+        let clock = Arc::clone(&aged);
         let till = Till {
             catalog: sale.catalog.clone(),
             orders: sale.orders.clone(),
             inventory: sale.inventory.clone(),
             intents,
             keys: key_ring(sale.catalog.clone()),
-            events: sale.event_cache(),
+            events: EventCache::new(sale.catalog.clone(), move || {
+                Timestamp::UNIX_EPOCH + SignedDuration::from_secs(clock.load(Ordering::SeqCst))
+            }),
             partitions: sale.partition_cache(),
             hold: HoldTime::default(),
         };
         let router = adapt(router(Arc::new(till)));
-        Self { sale, queue, signer, router }
+        Self { sale, queue, signer, aged, router }
+    }
+
+    /// The function's environment sleeps for so long.
+    pub(crate) fn sleep(&self, seconds: i64) {
+        self.aged.fetch_add(seconds, Ordering::SeqCst);
     }
 
     /// A fan's request under a key, admitted.

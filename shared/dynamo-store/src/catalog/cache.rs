@@ -2,9 +2,11 @@
 //! read it again.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{Event, EventId, OrderLine, TicketTypeId};
+use jiff::{SignedDuration, Timestamp};
 
 use super::{CatalogStore, Consistency};
 use crate::{PartitionCounts, StoreError};
@@ -14,29 +16,62 @@ use crate::{PartitionCounts, StoreError};
 const MOST_EVENTS: usize = 1_000;
 const MOST_TYPES: usize = 10_000;
 
-/// Events on sale, as they were read last: for the currency, which never changes
-/// once there are types, and for the epoch, which every script of the inventory
-/// checks. Whoever is told that an epoch is not the active one reads anew. For
-/// everything else this is too old.
-#[derive(Debug)]
+/// How old a remembered event may be. The scripts refuse an epoch that is not the
+/// active one, but a Redis that was restored from a snapshot may have an old one
+/// active: an environment that slept since would find just the epoch it knows.
+const EVENT_LIFE: SignedDuration = SignedDuration::from_secs(5);
+
+/// Events on sale, as they were read a moment ago: for the currency, which never
+/// changes once there are types, and for the epoch, which every script of the
+/// inventory checks. Whoever is told that an epoch is not the active one reads
+/// anew. For everything else this is too old.
 pub struct EventCache {
     catalog: CatalogStore,
-    known: Mutex<HashMap<EventId, Arc<Event>>>,
+    clock: Box<dyn Fn() -> Timestamp + Send + Sync>,
+    known: Mutex<HashMap<EventId, Remembered>>,
+}
+
+struct Remembered {
+    event: Arc<Event>,
+    /// When reading it began: it is at least as new as this.
+    read_at: Timestamp,
+}
+
+impl Remembered {
+    /// A clock that was set back tells no age.
+    fn is_good(&self, now: Timestamp) -> bool {
+        let age = now.duration_since(self.read_at);
+        !age.is_negative() && age < EVENT_LIFE
+    }
+}
+
+impl fmt::Debug for EventCache {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("EventCache")
+    }
 }
 
 impl EventCache {
-    /// Over this catalogue.
+    /// Over this catalogue, with ages by this clock.
     #[must_use]
-    pub fn new(catalog: CatalogStore) -> Self {
-        Self { catalog, known: Mutex::default() }
+    pub fn new(
+        catalog: CatalogStore,
+        clock: impl Fn() -> Timestamp + Send + Sync + 'static,
+    ) -> Self {
+        Self { catalog, clock: Box::new(clock), known: Mutex::default() }
     }
 
-    /// The event, as it was read last; read now if it never was on sale then.
+    /// The event, as it was read less than five seconds ago; read now if it was not
+    /// on sale then.
     ///
     /// # Errors
     /// When DynamoDB fails or the item is corrupt.
     pub async fn event_cached(&self, event: &EventId) -> Result<Option<Arc<Event>>, StoreError> {
-        let known = locked(&self.known).get(event).map(Arc::clone);
+        let now = (self.clock)();
+        let known = locked(&self.known)
+            .get(event)
+            .filter(|known| known.is_good(now))
+            .map(|known| Arc::clone(&known.event));
         match known {
             Some(known) => Ok(Some(known)),
             None => self.event_renewed(event).await,
@@ -48,6 +83,7 @@ impl EventCache {
     /// # Errors
     /// When DynamoDB fails or the item is corrupt.
     pub async fn event_renewed(&self, event: &EventId) -> Result<Option<Arc<Event>>, StoreError> {
+        let read_at = (self.clock)();
         let read = self.catalog.event_fetch(event, Consistency::Strong).await?.map(Arc::new);
         let mut known = locked(&self.known);
         match &read {
@@ -55,7 +91,8 @@ impl EventCache {
                 if known.len() >= MOST_EVENTS {
                     known.clear();
                 }
-                known.insert(event.clone(), Arc::clone(read));
+                let event = Arc::clone(read);
+                known.insert(event.id.clone(), Remembered { event, read_at });
             }
             _ => {
                 known.remove(event);

@@ -3,6 +3,7 @@
 
 #![cfg(test)]
 
+mod cache;
 mod catalog;
 mod connections;
 mod failures;
