@@ -111,13 +111,8 @@ async fn many_updates_go_ten_a_call_and_one_that_is_refused_is_no_success() {
 
 #[tokio::test]
 async fn a_dead_letter_says_why() {
-    let sqs = Endpoint::start(|_| {
-        Answer::new(200, r#"{"MessageId": "m"}"#)
-            .header("content-type", "application/x-amz-json-1.0")
-    })
-    .await;
-    let url = format!("{}/123456789012/dead", sqs.url());
-    DeadLetters::new(client(&sqs.sdk_config()), url).bury(&intent(), "too late").await.unwrap();
-    let asked: serde_json::Value = serde_json::from_str(&sqs.take_asked()[0].body).unwrap();
-    assert_eq!(asked["MessageAttributes"]["reason"]["StringValue"], "too late");
+    let sqs = FakeQueue::start().await;
+    let dead = DeadLetters::new(client(&sqs.sdk_config()), sqs.queue_url("dead"));
+    dead.bury(&intent(), "too late").await.unwrap();
+    assert_eq!(sqs.take_sent()[0].attributes["reason"], "too late");
 }

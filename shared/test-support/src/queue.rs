@@ -1,5 +1,6 @@
 //! An SQS that takes messages and gives none out, faked at the wire.
 
+use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use aws_config::SdkConfig;
@@ -16,6 +17,8 @@ pub struct SentMessage {
     pub delay: u64,
     /// The message group; empty where it has none.
     pub group: String,
+    /// The attributes that are texts.
+    pub attributes: BTreeMap<String, String>,
 }
 
 #[derive(Debug, Default)]
@@ -97,5 +100,13 @@ fn message_of(entry: &Value) -> SentMessage {
         body: serde_json::from_str(body).unwrap_or_default(),
         delay: entry["DelaySeconds"].as_u64().unwrap_or_default(),
         group: entry["MessageGroupId"].as_str().unwrap_or_default().to_owned(),
+        attributes: attributes_of(entry),
     }
+}
+
+fn attributes_of(entry: &Value) -> BTreeMap<String, String> {
+    let attributes = entry["MessageAttributes"].as_object().into_iter().flatten();
+    attributes
+        .filter_map(|(name, value)| Some((name.clone(), value["StringValue"].as_str()?.to_owned())))
+        .collect()
 }

@@ -57,6 +57,8 @@ async fn m2_one_that_can_never_be_persisted_is_buried_and_the_others_persist() {
     let buried = desk.dead_letters.take_sent();
     assert_eq!(buried.len(), 1);
     assert_eq!(buried[0].body, serde_json::to_value(&poison).unwrap());
+    let reason = "the partitions of ticket type nosuch are not known";
+    assert!(buried[0].attributes["reason"].contains(reason), "{:?}", buried[0].attributes);
     // Redriven, it changes nothing.
     assert!(desk.batch(std::slice::from_ref(&poison)).await.is_empty());
     assert_eq!(desk.refusal(&poison).await, Rejection::Unprocessable);
@@ -70,7 +72,10 @@ async fn an_intent_that_dynamodb_refuses_is_buried_with_its_reason() {
     desk.sale.wire.next("TransactWriteItems", invalid);
     assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
     assert_eq!(desk.refusal(&intent).await, Rejection::Unprocessable);
-    assert_eq!(desk.dead_letters.take_sent().len(), 1);
+    let buried = desk.dead_letters.take_sent();
+    assert_eq!(buried.len(), 1);
+    let reason = &buried[0].attributes["reason"];
+    assert!(reason.contains("an attribute is not as it must be"), "{reason}");
     assert_eq!(desk.counts("floor").await, (0, 0, 10));
 }
 
