@@ -218,6 +218,7 @@ async fn l4_a_message_that_makes_no_sense_gets_an_error_and_the_connection_stays
     let mut connection = world.connect_live(&sale.viewer_token().await?).await?;
     let huge = json!({"action": "ping", "padding": "x".repeat(200_000)}).to_string();
     let unknown_event = json!({"action": "subscribe", "event": format!("e-{}", new_word())});
+    let unknown_section = json!({"action": "subscribe", "event": sale.event, "sections": ["Z"]});
     let nonsense = [
         (Message::text(huge), "too_large"),
         (Message::binary(vec![0u8, 159, 146, 150]), "invalid_request"),
@@ -226,6 +227,7 @@ async fn l4_a_message_that_makes_no_sense_gets_an_error_and_the_connection_stays
         (Message::text(""), "invalid_request"),
         (Message::text(r#"{"action": "subscribe"}"#), "invalid_request"),
         (Message::text(unknown_event.to_string()), "not_found"),
+        (Message::text(unknown_section.to_string()), "not_found"),
     ];
     for (message, reason) in nonsense {
         let shown: String = message.to_string().chars().take(60).collect();
@@ -269,6 +271,28 @@ async fn owners_are_told_how_their_order_ended_and_nobody_else_is() -> Journey {
     let watched = tokio::time::timeout(LAG, watch).await;
     assert!(watched.is_ok(), "others see the seat turn");
     watched.unwrap_or(Ok(()))
+}
+
+#[tokio::test]
+async fn an_admission_or_a_viewers_pass_opens_no_other_events_map() -> Journey {
+    let world = World::connect()?;
+    let sale = Plan::new().section("stalls", "A", 1, 2).set_up(&world).await?;
+    let elsewhere = Plan::new().section("stalls", "A", 1, 2);
+    let elsewhere = elsewhere.set_up_by(&world, sale.operator.clone()).await?;
+    let shopper = sale.shopper().await?;
+    for token in [&shopper.admission, &sale.viewer_token().await?] {
+        let mut connection = world.connect_live(token).await?;
+        connection.send(&json!({"action": "subscribe", "event": elsewhere.event})).await?;
+        let refused = |frame| match frame {
+            Frame::Error(problem) => Some(problem),
+            Frame::Snapshot(_) | Frame::Changes(_) | Frame::Order(_) | Frame::Pong => None,
+        };
+        let problem = connection.find("a refusal", SOON, refused).await?;
+        assert_eq!((problem.reason.as_str(), problem.status), ("forbidden", 403));
+        let mut watcher = sale.watch(connection, &[]).await?;
+        until_equal(&mut watcher, &sale).await?;
+    }
+    Ok(())
 }
 
 #[tokio::test]
