@@ -22,12 +22,12 @@ async fn once() -> (Dynamo, Wire, Stores) {
 }
 
 /// Stores over a wire, with the SDK's own retries.
-async fn retrying() -> (Dynamo, Wire, Stores) {
-    let (dynamo, wire) = (Dynamo::start().await, Wire::new());
+fn retrying(dynamo: &Dynamo) -> (Wire, Stores) {
+    let wire = Wire::new();
     let config = wire.over(&dynamo.sdk_config());
     let config = config.into_builder().retry_config(RetryConfig::standard()).build();
     let stores = Stores::new(&config, &dynamo.tables);
-    (dynamo, wire, stores)
+    (wire, stores)
 }
 
 fn two_units() -> Order {
@@ -249,7 +249,13 @@ async fn a_lost_reply_leaves_the_outcome_unknown_and_the_order_readable() {
 
 #[tokio::test]
 async fn a_reply_lost_to_the_sdks_own_retry_is_no_other_ones_write() {
-    let (_dynamo, wire, stores) = retrying().await;
+    for dynamo in Dynamo::engines().await {
+        assert_own_writes_are_known(&dynamo).await;
+    }
+}
+
+async fn assert_own_writes_are_known(dynamo: &Dynamo) {
+    let (wire, stores) = retrying(dynamo);
     let order = two_units();
     wire.next("TransactWriteItems", Fault::ReplyLost);
     let outcome = stores.orders.order_persist(&order, &partitions()).await.unwrap();
@@ -277,7 +283,8 @@ async fn a_reply_lost_to_the_sdks_own_retry_is_no_other_ones_write() {
 
 #[tokio::test]
 async fn the_sdk_retries_throttling_by_itself() {
-    let (_dynamo, wire, stores) = retrying().await;
+    let dynamo = Dynamo::start().await;
+    let (wire, stores) = retrying(&dynamo);
     let busy = Fault::error(400, "ThrottlingException", "Throughput exceeds the capacity");
     wire.next("PutItem", busy);
     let refusal = given::refusal(given::intent("fan-1", "k"));
