@@ -3,25 +3,65 @@
 use std::panic;
 
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::fmt::SubscriberBuilder;
+use tracing_subscriber::fmt::format::{Format, Json, JsonFields};
 
 /// Logs as JSON lines, by `RUST_LOG`, and panics among them.
 ///
 /// Call it once, before anything else. Called again (tests), it changes nothing.
 pub fn init() {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
-    let logs = tracing_subscriber::fmt()
+    if lines().with_env_filter(filter).try_init().is_ok() {
+        panic::set_hook(Box::new(log_panic));
+    }
+}
+
+/// One JSON object a line, in which the event's own fields stand at the top:
+/// the template's filters look for `$.metric` there.
+fn lines() -> SubscriberBuilder<JsonFields, Format<Json>> {
+    tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
         .with_current_span(true)
         .with_span_list(false)
-        .with_env_filter(filter);
-    if logs.try_init().is_ok() {
-        panic::set_hook(Box::new(log_panic));
-    }
 }
 
 fn log_panic(panic: &panic::PanicHookInfo<'_>) {
     let location = panic.location().map(ToString::to_string).unwrap_or_default();
     let message = panic.payload_as_str().unwrap_or("a panic without words");
     tracing::error!(location, message, "panicked");
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use super::*;
+
+    #[test]
+    fn a_field_of_an_event_stands_at_the_top_of_its_line() {
+        let written = Arc::new(Mutex::new(Vec::new()));
+        let writer = written.clone();
+        let logs = lines().with_writer(move || Written(writer.clone())).finish();
+        tracing::subscriber::with_default(logs, || {
+            let _span = tracing::info_span!("request", id = 7).entered();
+            tracing::warn!(order = "o", metric = "unit_taken", "a unit had an owner");
+        });
+        let line = String::from_utf8(written.lock().unwrap().clone()).unwrap();
+        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert_eq!((&line["metric"], &line["level"]), (&"unit_taken".into(), &"WARN".into()));
+        assert_eq!(line["message"], "a unit had an owner");
+    }
+
+    struct Written(Arc<Mutex<Vec<u8>>>);
+
+    impl std::io::Write for Written {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap().extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
 }

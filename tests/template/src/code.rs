@@ -48,6 +48,11 @@ impl Code {
     pub fn makes(&self, kind: &str) -> bool {
         self.source.contains(&format!("{kind}::new("))
     }
+
+    /// The signs it logs: the values of the field `metric`.
+    pub fn metrics(&self) -> impl Iterator<Item = &str> {
+        self.source.split("metric = \"").skip(1).filter_map(|rest| rest.split('"').next())
+    }
 }
 
 fn read_crate(

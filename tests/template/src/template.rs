@@ -142,6 +142,12 @@ impl<'a> Function<'a> {
         if own.is_null() { &self.globals["Timeout"] } else { own }
     }
 
+    /// The log group it writes to.
+    #[must_use]
+    pub fn log_group(&self) -> Option<&'a str> {
+        referenced(&self.resource.properties["LoggingConfig"]["LogGroup"])
+    }
+
     /// Whether it runs in the VPC.
     #[must_use]
     pub fn is_in_vpc(&self) -> bool {

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use order_persistence::backoff::return_seconds;
 use template_test::code::Code;
-use template_test::rules::{permissions, queues, routes, variables};
+use template_test::rules::{metrics, permissions, queues, routes, variables};
 use template_test::template::Template;
 
 /// A rule that looks at the template alone.
@@ -37,6 +37,10 @@ fn variable_faults(template: &Template) -> Vec<String> {
 
 fn permission_faults(template: &Template) -> Vec<String> {
     permissions::permissions(template, &CODE)
+}
+
+fn uncounted(template: &Template) -> Vec<String> {
+    metrics::counted(template, &CODE)
 }
 
 fn root() -> PathBuf {
@@ -192,6 +196,40 @@ fn every_crate_is_a_function_and_every_function_a_crate() {
     assert_broken(variable_faults, "  OrdersFunction:\n", "  TicketsFunction:\n", fault);
     let folders = fs::read_dir(root().join("functions")).unwrap();
     assert_eq!(folders.count(), FUNCTIONS.len());
+}
+
+#[test]
+fn every_sign_of_trouble_is_counted_once() {
+    let term = " || ($.metric = \"foreign_units\")";
+    let fault = "nothing counts foreign_units of ReservationFunction";
+    assert_broken(uncounted, term, "", fault);
+    assert_broken(uncounted, term, &term.replace("$.metric", "$.message"), fault);
+    let twice = format!("{term}{term}");
+    assert_broken(uncounted, term, &twice, "foreign_units of ReservationFunction counts twice");
+    let more = format!("{term} || ($.metric = \"unit_taken\")");
+    assert_broken(uncounted, term, &more, "ReservationFunction doesn't log unit_taken");
+    let group = "LogGroupName: !Ref OrdersLogs";
+    let fault = "nothing counts order_unknown_to_dynamodb of OrdersFunction";
+    assert_broken(uncounted, group, "LogGroupName: !Ref CatalogLogs", fault);
+}
+
+#[test]
+fn somebody_is_told_of_what_is_counted() {
+    let fault = "no alarm watches OrderProjectorLostWrites";
+    assert_broken(metrics::watched, "      MetricName: LostWrites\n", "", fault);
+    let fault = "no alarm watches OrdersContradictions";
+    let namespace = "Namespace: !Ref AWS::StackName\n      MetricName: Contradictions";
+    let other = "Namespace: AWS/SQS\n      MetricName: Contradictions";
+    assert_broken(metrics::watched, namespace, other, fault);
+}
+
+#[test]
+fn every_sign_of_trouble_is_explained() {
+    let docs = fs::read_to_string(root().join("docs/operations.md")).unwrap();
+    assert_eq!(metrics::explained(&CODE, &docs), Vec::<String>::new());
+    let renamed = docs.replace("| `unit_taken` |", "| `unit_gone` |");
+    let faults = metrics::explained(&CODE, &renamed);
+    assert_eq!(faults, ["the docs lack unit_taken", "nothing logs unit_gone"]);
 }
 
 /// The template with one function's part of it changed.
