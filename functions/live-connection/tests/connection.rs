@@ -14,7 +14,7 @@ use queues::LiveQueue;
 use redis_store::SeatRange;
 use seat_log::SeatLog;
 use serde_json::{Value, json};
-use test_hall::{Hall, gala};
+use test_sale::{Hall, gala};
 use test_support::gateway::FakeGateway;
 use test_support::queue::FakeQueue;
 

@@ -6,7 +6,7 @@ use contracts::seats::SeatChangesBody;
 use domain::{Epoch, EventId, LogPosition, SectionId};
 use jiff::{SignedDuration, Timestamp};
 use seat_log::{Heard, SeatLog};
-use test_hall::{Hall, gala};
+use test_sale::{Hall, gala};
 
 fn log_of(hall: &Hall) -> SeatLog {
     SeatLog::new(hall.inventory.clone(), hall.catalog.clone())

@@ -2,7 +2,7 @@
 
 use domain::ChainStep;
 use jiff::SignedDuration;
-use test_hall::gala;
+use test_sale::gala;
 
 use crate::stage::{Stage, tick};
 

@@ -7,7 +7,7 @@ use domain::{Epoch, SectionId, SectionSpan, TicketTypeId, UnitState};
 use jiff::SignedDuration;
 use redis_store::{Inventory, SeatRange};
 use serde_json::Value;
-use test_hall::gala;
+use test_sale::gala;
 
 use crate::stage::Stage;
 

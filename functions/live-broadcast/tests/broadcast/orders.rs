@@ -7,7 +7,7 @@ use lambda_kit::clock;
 use lambda_kit::testing::sqs_event_of_texts;
 use live_broadcast::handler::LONGEST;
 use serde_json::json;
-use test_hall::gala;
+use test_sale::gala;
 
 use crate::stage::{Stage, tick};
 

@@ -17,7 +17,7 @@ use live_broadcast::handler::{LONGEST, LiveBroadcast};
 use queues::{LiveQueue, Visibility};
 use seat_log::SeatLog;
 use serde_json::Value;
-use test_hall::{Hall, gala};
+use test_sale::{Hall, gala};
 use test_support::gateway::FakeGateway;
 use test_support::queue::FakeQueue;
 

@@ -4,7 +4,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use domain::ConnectionId;
 use jiff::SignedDuration;
 use serde_json::json;
-use test_hall::{Hall, gala};
+use test_sale::{Hall, gala};
 
 use crate::stage::{Stage, tick};
 

@@ -9,7 +9,7 @@ use queue_admission::{App, router, signer_at};
 use redis_store::{Redis, RedisMode};
 use serde::de::DeserializeOwned;
 use serde_json::json;
-use test_hall::Hall;
+use test_sale::Hall;
 use test_support::endpoint::{Answer, Endpoint};
 
 pub(crate) const QUEUE: &str = "/events/gala/queue";

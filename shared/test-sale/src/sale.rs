@@ -1,0 +1,346 @@
+//! A sale with its orders.
+
+use std::time::Duration;
+
+use contracts::messages::OrderIntent;
+use domain::{
+    Epoch, EventId, Intent, Line, Order, OrderId, OrderLines, SeatLabel, TicketType, Wanted,
+};
+use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache, PartitionCounts};
+use jiff::SignedDuration;
+use redis_store::{
+    Inventory, Redis, RedisMode, Reservation, Reserve, SaleControl, SeatStatus, Settle, Settled,
+    TypeControl, TypeCounts,
+};
+use test_support::dynamo::Dynamo;
+use test_support::redis::{Engine, RedisServer};
+use test_support::wire::Wire;
+
+use crate::parts::{self, currency, customer, kind, now, sale_control};
+
+/// The epoch the sale opens in.
+pub const EPOCH: Epoch = Epoch(1);
+/// The price of a place and of a seat.
+pub const PRICES: (i64, i64) = (8_800, 12_000);
+/// Longer than any test.
+pub const LONG: Duration = Duration::from_secs(600);
+
+/// The sale.
+#[derive(Debug)]
+pub struct Sale {
+    /// The Redis it stands on.
+    pub redis: RedisServer,
+    /// The DynamoDB it stands on.
+    pub dynamo: Dynamo,
+    /// The way to it.
+    pub wire: Wire,
+    /// Its catalogue.
+    pub catalog: CatalogStore,
+    /// Its orders.
+    pub orders: OrderStore,
+    /// What is held.
+    pub inventory: Inventory,
+}
+
+impl Sale {
+    /// A sale of so many places and seats. The mark of the places is not raised:
+    /// whoever sells them has to.
+    ///
+    /// # Panics
+    /// When an engine can't be had.
+    pub async fn of(places: u32, seats: u32) -> Self {
+        let sale = Self::announced(places, seats).await;
+        sale.open_epoch(EPOCH, places, seats).await;
+        sale
+    }
+
+    /// The same in the catalogue, but never opened.
+    ///
+    /// # Panics
+    /// When an engine can't be had.
+    pub async fn announced(places: u32, seats: u32) -> Self {
+        let redis = RedisServer::start(Engine::Redis);
+        let dynamo = Dynamo::start().await;
+        let wire = Wire::new();
+        let client = dynamo_store::client(&wire.over(&dynamo.sdk_config()));
+        let tables = &dynamo.tables;
+        let sale = Self {
+            catalog: CatalogStore::new(client.clone(), &tables.catalog),
+            orders: OrderStore::new(client, &tables.orders, &tables.units),
+            inventory: Inventory::new(Redis::connect(&redis.url(), RedisMode::Single)),
+            redis,
+            dynamo,
+            wire,
+        };
+        sale.catalog.event_create(&parts::event(show())).await.expect("an event");
+        let (floor, stalls) = (floor(places), stalls());
+        for ticket_type in [&floor, &stalls] {
+            sale.catalog.ticket_type_create(&show(), ticket_type).await.expect("a type");
+        }
+        if seats > 0 {
+            let grown = TicketType { version: 2, ceiling: seats, capacity: seats, ..stalls };
+            let section = parts::section("A", 0, 0..seats);
+            let put = sale.catalog.section_put(&show(), &section, &grown).await;
+            put.expect("a section");
+        }
+        sale
+    }
+
+    /// Builds an epoch in which nobody has anything, and lets it sell.
+    ///
+    /// # Panics
+    /// When that epoch is not the next.
+    pub async fn open_epoch(&self, epoch: Epoch, places: u32, seats: u32) {
+        let (inventory, event) = (&self.inventory, show());
+        let from = Epoch(epoch.0 - 1);
+        self.catalog.epoch_raise(&event, from).await.expect("an epoch of its own");
+        let controls = [control(&floor(places)), control(&stalls())];
+        parts::build(inventory, &event, epoch, &controls).await;
+        let labels: Vec<SeatLabel> = (0..seats).map(seat).collect();
+        parts::add_seats(inventory, &event, epoch, 0, &labels).await;
+        parts::activate(inventory, &event, epoch).await;
+        self.catalog.event_activate(&event, epoch).await.expect("an event on sale");
+    }
+
+    /// Lets all places be issued.
+    ///
+    /// # Panics
+    /// When the stores fail.
+    pub async fn raise_mark(&self, epoch: Epoch, to: u32) {
+        let floor = kind("floor");
+        let mark = self.catalog.mark_raise(&show(), &floor, to).await.expect("a durable mark");
+        self.inventory.mark_raise(&show(), epoch, &floor, mark).await.expect("a mark");
+    }
+
+    /// Changes the sale, as an operator's edit of this version does.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn set_sale(&self, version: u64, change: impl FnOnce(&mut SaleControl)) {
+        let mut control = sale_control(version);
+        change(&mut control);
+        self.inventory.sale_set(&show(), EPOCH, &control).await.expect("a sale");
+    }
+
+    /// Changes a type, as an operator's edit of this version does.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn set_type(&self, name: &str, version: u64, change: impl FnOnce(&mut TypeControl)) {
+        let stored = self.catalog.ticket_type_fetch(&show(), &kind(name)).await;
+        let mut control = control(&stored.expect("the table").expect("a type"));
+        control.version = version;
+        change(&mut control);
+        self.inventory.type_set(&show(), EPOCH, &control).await.expect("a type");
+    }
+
+    /// Reserves for a fan under a key.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn reserve(&self, wish: &Reserve) -> Reservation {
+        self.inventory.reserve(wish).await.expect("an answer")
+    }
+
+    /// Holds for a fan under a key; the intent that is to be persisted. Marks are
+    /// raised where they have to be.
+    ///
+    /// # Panics
+    /// When it can't be held.
+    pub async fn hold(&self, fan: &str, key: &str, lines: Vec<Line>) -> OrderIntent {
+        self.hold_for(fan, key, lines, LONG).await
+    }
+
+    /// The same, for so long.
+    ///
+    /// # Panics
+    /// When it can't be held.
+    pub async fn hold_for(
+        &self,
+        fan: &str,
+        key: &str,
+        lines: Vec<Line>,
+        hold: Duration,
+    ) -> OrderIntent {
+        let epoch = self.epoch().await;
+        let wish = wish(fan, key, lines, epoch, hold);
+        let mut reply = self.reserve(&wish).await;
+        if let Reservation::GrantNeeded { ceiling, .. } = reply {
+            self.raise_mark(epoch, ceiling).await;
+            reply = self.reserve(&wish).await;
+        }
+        let (Reservation::Held(held) | Reservation::Replayed(held)) = reply else {
+            panic!("not held: {reply:?}");
+        };
+        OrderIntent {
+            order: wish.order,
+            customer: customer(fan),
+            event: show(),
+            epoch,
+            fingerprint: wish.fingerprint,
+            held_at: held.expires_at - signed(hold),
+            expires_at: held.expires_at,
+            lines: held.lines,
+            currency: currency(),
+        }
+    }
+
+    /// Lets Redis forget a hold: its units are free there.
+    ///
+    /// # Panics
+    /// When it has no such hold.
+    pub async fn forget(&self, intent: &OrderIntent) {
+        let (event, key) = (show(), intent.customer.key());
+        let forgotten = self.inventory.release(&event, self.epoch().await, &intent.order, &key);
+        assert!(forgotten.await.expect("an answer"));
+    }
+
+    /// A seat, as Redis has it.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn seat_status(&self, number: u32) -> SeatStatus {
+        let (event, stalls, seat) = (show(), kind("stalls"), seat(number));
+        let epoch = self.epoch().await;
+        let status = self.inventory.seat_status(&event, epoch, &stalls, &seat);
+        status.await.expect("an answer")
+    }
+
+    /// Persists what an intent wants, behind Redis' back.
+    ///
+    /// # Panics
+    /// When it can't be.
+    pub async fn persist_unsettled(&self, intent: &OrderIntent, pay_within: Duration) -> Order {
+        let now = now();
+        let mut order = intent.clone().into_order(&domain::HoldTime::default(), now);
+        order.pay_by = Some(now + signed(pay_within));
+        let persisted = self.orders.order_persist(&order, &partitions()).await.expect("an answer");
+        assert_eq!(persisted, dynamo_store::Persisted::New);
+        order
+    }
+
+    /// Persists what an intent wants, and settles it.
+    ///
+    /// # Panics
+    /// When it can't be.
+    pub async fn persist(&self, intent: &OrderIntent, pay_within: Duration) -> Order {
+        let order = self.persist_unsettled(intent, pay_within).await;
+        let settle = Settle::of(&order, intent.epoch, false);
+        assert_eq!(self.inventory.settle(&settle).await.expect("an answer"), Settled::Applied);
+        order
+    }
+
+    /// An order as it is stored.
+    ///
+    /// # Panics
+    /// When the tables fail.
+    pub async fn stored(&self, fan: &str, order: &OrderId) -> Option<Order> {
+        self.orders.order_fetch(&customer(fan), order).await.expect("the table")
+    }
+
+    /// The owners of a type's units, as DynamoDB has them.
+    ///
+    /// # Panics
+    /// When the tables fail.
+    pub async fn owned(&self, name: &str) -> usize {
+        let units = self.orders.units_list(&show(), &kind(name), &partitions()).await;
+        units.expect("the table").len()
+    }
+
+    /// The counts of a type, as Redis has them.
+    ///
+    /// # Panics
+    /// When Redis fails or sells nothing.
+    pub async fn counts(&self, name: &str) -> TypeCounts {
+        let epoch = self.epoch().await;
+        let counts = self.inventory.counts(&show(), epoch).await.expect("an answer");
+        let counts = counts.expect("an inventory");
+        counts.into_iter().find(|one| one.ticket_type == kind(name)).expect("a type")
+    }
+
+    /// The epoch that sells.
+    ///
+    /// # Panics
+    /// When none does.
+    pub async fn epoch(&self) -> Epoch {
+        parts::active_epoch(&self.inventory, &show()).await
+    }
+
+    /// A function's memory of events, still empty.
+    #[must_use]
+    pub fn event_cache(&self) -> EventCache {
+        EventCache::new(self.catalog.clone(), now)
+    }
+
+    /// A function's memory of partitions, still empty.
+    #[must_use]
+    pub fn partition_cache(&self) -> PartitionCache {
+        PartitionCache::new(self.catalog.clone())
+    }
+}
+
+/// A fan's wish under a key, in a session that lives long.
+///
+/// # Panics
+/// When the lines are none.
+#[must_use]
+pub fn wish(fan: &str, key: &str, lines: Vec<Line>, epoch: Epoch, hold: Duration) -> Reserve {
+    parts::wish(show(), fan, key, lines, epoch, hold)
+}
+
+/// Who wants what, under which order.
+///
+/// # Panics
+/// When the lines are none.
+#[must_use]
+pub fn intent(fan: &str, key: &str, lines: &[Line]) -> Intent {
+    parts::intent(show(), fan, key, &OrderLines::new(lines.to_vec()).expect("lines"))
+}
+
+/// The event's id.
+#[must_use]
+pub fn show() -> EventId {
+    EventId::parse("show").expect("an id")
+}
+
+/// A seat.
+#[must_use]
+pub fn seat(number: u32) -> SeatLabel {
+    SeatLabel::parse(&format!("A-1-{number}")).expect("a seat")
+}
+
+/// A line of places.
+#[must_use]
+pub fn places(quantity: u32) -> Line {
+    Line { ticket_type: kind("floor"), wanted: Wanted::Quantity(quantity) }
+}
+
+/// A line of seats.
+#[must_use]
+pub fn seats(numbers: impl IntoIterator<Item = u32>) -> Line {
+    let wanted = Wanted::Seats(numbers.into_iter().map(seat).collect());
+    Line { ticket_type: kind("stalls"), wanted }
+}
+
+/// Where the sale's units are put.
+#[must_use]
+pub fn partitions() -> PartitionCounts {
+    [(kind("floor"), 1), (kind("stalls"), 1)].into_iter().collect()
+}
+
+fn signed(duration: Duration) -> SignedDuration {
+    SignedDuration::try_from(duration).expect("a duration")
+}
+
+fn floor(places: u32) -> TicketType {
+    parts::floor(1, PRICES.0, places)
+}
+
+fn stalls() -> TicketType {
+    parts::stalls(2, PRICES.1)
+}
+
+/// No unit may be issued yet.
+fn control(ticket_type: &TicketType) -> TypeControl {
+    parts::type_control(ticket_type, 0)
+}
