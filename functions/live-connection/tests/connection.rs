@@ -216,6 +216,23 @@ async fn a_subscriber_is_registered_and_told_where_to_fetch_the_seats() {
 }
 
 #[tokio::test]
+async fn the_gateways_own_subscription_is_understood() {
+    let stage = Stage::on_sale().await;
+    stage.connect("c", json!({})).await;
+    let message = event(include_str!("../events/subscribe.json"), "c", json!({}));
+    let frames = stage.hear("c", message).await;
+    assert_eq!(
+        (frames[0]["action"].as_str(), frames[0]["status"].as_u64()),
+        (Some("error"), Some(404))
+    );
+    let mut message = event(include_str!("../events/subscribe.json"), "c", json!({}));
+    let body = message["body"].as_str().unwrap().replace("autumn-gala", "gala");
+    message["body"] = Value::from(body);
+    assert_eq!(stage.hear("c", message).await[0]["action"], "snapshot");
+    assert_eq!(stage.watchers().await, [("c".to_owned(), vec!["A".to_owned()])]);
+}
+
+#[tokio::test]
 async fn whoever_subscribes_begins_a_chain_of_ticks() {
     let stage = Stage::on_sale().await;
     stage.connect("c", json!({})).await;
