@@ -35,7 +35,13 @@ The account:
              spectator the last of its seats as not free; so the request itself is in it
 
 A promise is broken when oversold, lost, double, maps_wrong or failed is not 0, or when
-equation_redis, equation_dynamodb, stores_agree or cap_kept is false. Then the exit code is 1.";
+equation_redis, equation_dynamodb, stores_agree or cap_kept is false.
+
+Exit codes:
+  0  every promise was kept
+  1  a promise was broken
+  2  the options make no sense
+  3  the sale could not be run: the stack did not come up, or did not answer";
 
 /// The units of one ticket type in one store, counted one by one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]

@@ -54,7 +54,13 @@ mod tests {
     fn the_options_hold_together_and_the_definitions_are_in_the_help() {
         Options::command().debug_assert();
         let help = Options::command().render_long_help().to_string();
-        assert!(help.contains("equation_dynamodb"), "{help}");
+        for word in ["sold", "refused", "held", "oversold", "lost", "double", "stores_agree"] {
+            assert!(help.contains(&format!("\n  {word}")), "{word}: {help}");
+        }
+        for option in ["--fans", "--seats", "--standing", "--cap", "--seed", "--json"] {
+            assert!(help.contains(option), "{option}: {help}");
+        }
+        assert!(help.contains("\n  3  the sale could not be run"), "{help}");
         let options = Options::parse_from(["demo"]);
         let hall = (options.fans, options.seats, options.standing);
         assert_eq!(hall, (2_000, 400, 600));
