@@ -3,6 +3,11 @@
 use contracts::messages::OrderIntent;
 use domain::{Epoch, Order, Rejection, Standing};
 use dynamo_store::{Refused, StoreError};
+use fault_points::{
+    PERSISTENCE_BURIED, PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED,
+    PERSISTENCE_POISON_REFUSED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED, PERSISTENCE_SETTLED,
+    reached,
+};
 use lambda_kit::clock;
 use queues::SendError;
 use redis_store::{RedisStoreError, Settle, Settled};
@@ -32,9 +37,11 @@ impl Persistence {
     /// The order landed just now: Redis is made to agree. If it can't be, the
     /// stream does it; the message is done with.
     pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>) {
+        reached(PERSISTENCE_COMMITTED).await;
         if let Err(error) = self.settle(order, epochs).await {
             tracing::warn!(order = %order.id, %error, "settling is left to the stream");
         }
+        reached(PERSISTENCE_SETTLED).await;
     }
 
     /// The order was there: its item says what is true, whatever the intent says.
@@ -84,6 +91,7 @@ impl Persistence {
         match owner {
             Some(owner) => {
                 self.settle(&owner, epochs).await?;
+                reached(PERSISTENCE_OWNER_SETTLED).await;
             }
             None => tracing::error!(
                 order = %intent.order,
@@ -115,7 +123,10 @@ impl Persistence {
             ..Order::refusal(intent.intent(), intent.epoch, rejection, currency, now)
         };
         match self.orders.order_refuse(&refusal).await? {
-            Refused::Stored => self.release(intent, epochs).await,
+            Refused::Stored => {
+                reached(PERSISTENCE_REFUSED).await;
+                self.release(intent, epochs).await
+            }
             Refused::Present(order) => self.follow(intent, &order, epochs).await,
         }
     }
@@ -134,7 +145,10 @@ impl Persistence {
             Err(Unfinished::Tables(StoreError::Invalid(_))) => self.release(intent, epochs).await?,
             other => other?,
         }
-        Ok(self.dead_letters.bury(intent, reason).await?)
+        reached(PERSISTENCE_POISON_REFUSED).await;
+        self.dead_letters.bury(intent, reason).await?;
+        reached(PERSISTENCE_BURIED).await;
+        Ok(())
     }
 
     /// Gives back what Redis still holds for the intent. A hold that is about to
@@ -143,6 +157,7 @@ impl Persistence {
         let epoch = epochs.of(&intent.event).await?;
         let customer = intent.customer.key();
         let released = self.inventory.release(&intent.event, epoch, &intent.order, &customer).await;
+        reached(PERSISTENCE_RELEASED).await;
         match released {
             Ok(_) => Ok(()),
             Err(error) if self.time.is_too_late(intent.expires_at, clock::now()) => {

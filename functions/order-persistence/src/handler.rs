@@ -6,6 +6,7 @@ use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use contracts::messages::OrderIntent;
 use domain::{HoldTime, Rejection};
 use dynamo_store::{CatalogStore, OrderStore, PartitionCache};
+use fault_points::{PERSISTENCE_BEGUN, reached};
 use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
 use lambda_kit::clock;
@@ -87,6 +88,7 @@ impl Persistence {
         epochs: &Epochs<'_>,
         deadline: Deadline,
     ) -> Result<(), Unfinished> {
+        reached(PERSISTENCE_BEGUN).await;
         let now = clock::now();
         if self.time.is_too_late(intent.expires_at, now) {
             return self.refuse(intent, Rejection::HoldExpired, epochs).await;

@@ -7,6 +7,9 @@ use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use contracts::messages::{LiveUpdate, SettleRetry};
 use domain::{Order, OrderId};
 use dynamo_store::order_of_image;
+use fault_points::{
+    PROJECTOR_BEGUN, PROJECTOR_DEFERRED, PROJECTOR_NUDGED, PROJECTOR_SETTLED, reached,
+};
 use futures::{StreamExt, stream};
 use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
@@ -76,8 +79,12 @@ impl Projector {
 
     /// Settles an order, or lets it be settled later.
     async fn project(&self, order: &Order) -> Result<(), SendError> {
+        reached(PROJECTOR_BEGUN).await;
         match tokio::time::timeout(PATIENCE, self.settler.settle(order.clone())).await {
-            Ok(Ok(Settlement::Done)) => return Ok(()),
+            Ok(Ok(Settlement::Done)) => {
+                reached(PROJECTOR_SETTLED).await;
+                return Ok(());
+            }
             Ok(Ok(Settlement::Later(why))) => {
                 tracing::warn!(order = %order.id, ?why, "to be settled later");
             }
@@ -93,7 +100,9 @@ impl Projector {
         };
         self.retries.send(&retry, FIRST_RETRY_SECONDS).await.inspect_err(|error| {
             tracing::error!(order = %order.id, error = %Causes(error), "the shard has to wait");
-        })
+        })?;
+        reached(PROJECTOR_DEFERRED).await;
+        Ok(())
     }
 
     async fn retries(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
@@ -125,6 +134,7 @@ impl Projector {
         if let Err(error) = self.live.send_all(updates).await {
             tracing::warn!(error = %Causes(&error), "watchers are not nudged");
         }
+        reached(PROJECTOR_NUDGED).await;
     }
 }
 

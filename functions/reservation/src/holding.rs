@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use domain::{Event, Wanted, mark_block};
+use fault_points::{RESERVATION_MARK_RAISED, reached};
 use lambda_kit::http::Failure;
 use redis_store::{Mode, Reserve, Session};
 
@@ -103,6 +104,7 @@ impl Till {
     ) -> Result<(), Failure> {
         let mark = self.catalog.mark_raise(&event.id, ticket_type, to).await;
         let mark = mark.map_err(Failure::unavailable)?;
+        reached(RESERVATION_MARK_RAISED).await;
         let raised = self.inventory.mark_raise(&event.id, event.epoch, ticket_type, mark).await;
         // Whatever it did, the next reply shows where the mark stands.
         raised.map(|_| ()).map_err(Failure::unavailable)

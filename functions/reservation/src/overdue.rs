@@ -2,6 +2,7 @@
 
 use domain::{CustomerKey, Event, Order, OrderId, OrderState};
 use dynamo_store::{Ended, StoreError};
+use fault_points::{RESERVATION_OVERDUE_ENDED, reached};
 use futures::future;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
@@ -34,6 +35,7 @@ impl Till {
             return Ok(());
         };
         let order_now = self.expired(order_now).await.map_err(Failure::unavailable)?;
+        reached(RESERVATION_OVERDUE_ENDED).await;
         let settle = Settle::of(&order_now, event.epoch, true);
         self.inventory.settle(&settle).await.map_err(Failure::unavailable)?;
         Ok(())

@@ -5,6 +5,10 @@ use contracts::orders::QueuedOrder;
 use contracts::problem::Reason;
 use domain::{Event, HoldTime, Intent, Money, Order, Rejection};
 use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache, Refused};
+use fault_points::{
+    RESERVATION_DECIDED, RESERVATION_HELD, RESERVATION_READ, RESERVATION_REFUSED, RESERVATION_SENT,
+    reached,
+};
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::clock;
@@ -61,7 +65,9 @@ impl Till {
         // Step 3. Before the admission is looked at: a stored decision is told
         // with or without one.
         let stored = self.orders.order_fetch(&intent.customer, &intent.order).await;
-        if let Some(order) = stored.map_err(Failure::unavailable)? {
+        let stored = stored.map_err(Failure::unavailable)?;
+        reached(RESERVATION_READ).await;
+        if let Some(order) = stored {
             return told(order, intent);
         }
         let event = self.events.event_cached(&intent.event).await.map_err(Failure::unavailable)?;
@@ -92,7 +98,10 @@ impl Till {
     ) -> Result<Outcome, Failure> {
         let refusal =
             Order::refusal(intent.clone(), event.epoch, rejection, event.currency, clock::now());
-        match self.orders.order_refuse(&refusal).await.map_err(Failure::outcome_unknown)? {
+        reached(RESERVATION_DECIDED).await;
+        let refused = self.orders.order_refuse(&refusal).await.map_err(Failure::outcome_unknown)?;
+        reached(RESERVATION_REFUSED).await;
+        match refused {
             Refused::Stored => Ok(Outcome::Decided(refusal)),
             Refused::Present(order) => told(order, intent),
         }
@@ -118,7 +127,9 @@ impl Till {
             currency: event.currency,
             expires_at: hold.expires_at,
         };
+        reached(RESERVATION_HELD).await;
         self.intents.send(&message).await.map_err(Failure::outcome_unknown)?;
+        reached(RESERVATION_SENT).await;
         Ok(Outcome::Queued(QueuedOrder {
             id: message.order,
             event: message.event,
