@@ -2,11 +2,15 @@
 //!
 //! A crate of its own, so that a benchmark need not link what else tests start.
 
+mod proxy;
+
 use std::net::TcpListener;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
+
+pub use proxy::Proxy;
 
 /// Names the Valkey server's program where it is not the one on the path.
 pub const VALKEY_VARIABLE: &str = "VALKEY_SERVER";
@@ -97,12 +101,17 @@ impl RedisServer {
     pub fn pid(&self) -> u32 {
         self.process.id()
     }
+
+    /// Ends it, and all that it had is gone.
+    pub fn stop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
 }
 
 impl Drop for RedisServer {
     fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
+        self.stop();
     }
 }
 

@@ -24,6 +24,7 @@ pub struct SentMessage {
 #[derive(Debug, Default)]
 struct Taken {
     refuses: bool,
+    loses_replies: bool,
     sent: Vec<SentMessage>,
     postponed: Vec<u64>,
 }
@@ -61,6 +62,11 @@ impl FakeQueue {
         lock(&self.taken).refuses = refuses;
     }
 
+    /// From now on it takes messages and fails to say so, or says it again.
+    pub fn set_losing_replies(&self, loses: bool) {
+        lock(&self.taken).loses_replies = loses;
+    }
+
     /// Forgets the messages it took, and gives them back, in order.
     #[must_use]
     pub fn take_sent(&self) -> Vec<SentMessage> {
@@ -84,13 +90,19 @@ fn take(asked: &Asked, taken: &mut Taken) -> Answer {
         _ if taken.refuses => Answer::new(500, "{}"),
         "AmazonSQS.SendMessage" => {
             taken.sent.push(message_of(&request));
-            Answer::new(200, r#"{"MessageId":"m"}"#)
+            taken.answer(r#"{"MessageId":"m"}"#)
         }
         "AmazonSQS.SendMessageBatch" => {
             taken.sent.extend(request["Entries"].as_array().into_iter().flatten().map(message_of));
-            Answer::new(200, r#"{"Successful":[],"Failed":[]}"#)
+            taken.answer(r#"{"Successful":[],"Failed":[]}"#)
         }
         _ => Answer::new(400, "{}"),
+    }
+}
+
+impl Taken {
+    fn answer(&self, body: &str) -> Answer {
+        if self.loses_replies { Answer::new(500, "{}") } else { Answer::new(200, body) }
     }
 }
 

@@ -1,9 +1,8 @@
 //! What can happen between a caller and Redis.
 
-use redis_server::{Engine, RedisServer};
+use redis_server::{Engine, Proxy, RedisServer};
 use redis_store::{Inventory, Redis, RedisMode, Reservation, Settled};
 
-use crate::proxy::Proxy;
 use crate::till::*;
 
 async fn forget_scripts(till: &Till) {

@@ -11,7 +11,6 @@ mod knowing;
 mod lapsing;
 mod live;
 mod model;
-mod proxy;
 mod refusing;
 mod settling;
 mod till;

@@ -6,44 +6,60 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A port that leads to another, until told to break.
-pub(crate) struct Proxy {
+#[derive(Debug)]
+pub struct Proxy {
     port: u16,
     lose: Arc<AtomicUsize>,
 }
 
 impl Proxy {
     /// Leads to that port.
-    pub(crate) fn to(target: u16) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let port = listener.local_addr().unwrap().port();
+    ///
+    /// # Panics
+    /// When no port can be had.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "only tests come here")]
+    pub fn to(target: u16) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let port = listener.local_addr().expect("an address").port();
         let lose = Arc::new(AtomicUsize::new(0));
         let losing = Arc::clone(&lose);
         // Ends with the test's process.
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let server = TcpStream::connect(("127.0.0.1", target)).unwrap();
-                let (from, to) = (client.try_clone().unwrap(), server.try_clone().unwrap());
-                std::thread::spawn(move || carry(from, to, None));
-                let losing = Arc::clone(&losing);
-                std::thread::spawn(move || carry(server, client, Some(&losing)));
+                // A connection that can't be led on is hung up.
+                let _ = lead(&client, target, &losing);
             }
         });
         Self { port, lose }
     }
 
-    pub(crate) fn url(&self) -> String {
+    /// Its address.
+    #[must_use]
+    pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
     /// Loses the next so many replies, and the connection with each.
-    pub(crate) fn lose_replies(&self, count: usize) {
+    pub fn lose_replies(&self, count: usize) {
         self.lose.store(count, Ordering::SeqCst);
     }
 
     /// How many are still to be lost.
-    pub(crate) fn to_lose(&self) -> usize {
+    #[must_use]
+    pub fn to_lose(&self) -> usize {
         self.lose.load(Ordering::SeqCst)
     }
+}
+
+fn lead(client: &TcpStream, target: u16, losing: &Arc<AtomicUsize>) -> std::io::Result<()> {
+    let server = TcpStream::connect(("127.0.0.1", target))?;
+    let (from, to) = (client.try_clone()?, server.try_clone()?);
+    let client = client.try_clone()?;
+    let losing = Arc::clone(losing);
+    std::thread::spawn(move || carry(from, to, None));
+    std::thread::spawn(move || carry(server, client, Some(&losing)));
+    Ok(())
 }
 
 fn carry(mut from: TcpStream, mut to: TcpStream, lose: Option<&AtomicUsize>) {

@@ -1,0 +1,77 @@
+//! The promises, checked on what the stores say when all is quiet.
+
+#![expect(clippy::expect_used, reason = "only tests come here")]
+
+use std::collections::BTreeMap;
+
+use domain::{Order, OrderId, Standing, TicketTypeId, UnitId};
+use dynamo_store::order_of_image;
+use test_sale::{kind, partitions, show};
+
+use crate::House;
+
+/// Which order owns a unit.
+type Owners = BTreeMap<(TicketTypeId, String), OrderId>;
+
+impl House {
+    /// Every order there is.
+    ///
+    /// # Panics
+    /// When the table fails or holds something else.
+    pub async fn orders(&self) -> Vec<Order> {
+        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
+        let items = client.scan().table_name(&self.sale.dynamo.tables.orders).send().await;
+        let items = items.expect("the table").items.unwrap_or_default();
+        items.into_iter().map(|item| order_of_image(item.into()).expect("an order")).collect()
+    }
+
+    /// Nothing is on its way any more, and:
+    ///
+    /// - P1, P5: each unit in DynamoDB is one of its owner's, each unit of a live
+    ///   order is its own there, Redis counts as sold what DynamoDB says is owned,
+    ///   nothing is held, and the rest is free;
+    /// - P4: whatever was sent is an order now.
+    ///
+    /// # Panics
+    /// When a promise is broken.
+    pub async fn audit(&self, places: u32, seats: u32) {
+        let orders = self.orders().await;
+        let live: Vec<&Order> = orders.iter().filter(|order| is_live(order)).collect();
+        let named: Owners = live.iter().flat_map(|order| units_of(order)).collect();
+        let units = live.iter().flat_map(|order| order.units()).count();
+        assert_eq!(named.len(), units, "P1: no unit is named by two live orders: {live:?}");
+        let mut owned = Owners::new();
+        for (name, capacity) in [("floor", places), ("stalls", seats)] {
+            let records = self.sale.orders.units_list(&show(), &kind(name), &partitions()).await;
+            let records = records.expect("the table");
+            let counts = self.sale.counts(name).await;
+            let sold = u32::try_from(records.len()).expect("few units");
+            let (held, remaining) = (counts.held, counts.remaining);
+            assert_eq!((held, counts.sold), (0, sold), "{name}: what is sold, and only that");
+            assert_eq!(remaining + sold, capacity, "P5, {name}: the rest is free");
+            for record in records {
+                owned.insert((kind(name), text(&record.unit)), record.owner.order);
+            }
+        }
+        assert_eq!(owned, named, "P1: who owns a unit says so, and nobody else does");
+        for intent in self.intents_sent() {
+            let is_readable = orders.iter().any(|order| order.id == intent.order);
+            assert!(is_readable, "P4: {intent:?}");
+        }
+    }
+}
+
+fn is_live(order: &Order) -> bool {
+    order.state.standing() == Standing::Live
+}
+
+fn units_of(order: &Order) -> impl Iterator<Item = ((TicketTypeId, String), OrderId)> + '_ {
+    order.units().map(|owned| ((owned.ticket_type.clone(), text(owned.unit)), order.id))
+}
+
+fn text(unit: &UnitId) -> String {
+    match unit {
+        UnitId::Serial(serial) => serial.to_string(),
+        UnitId::Seat(seat) => seat.to_string(),
+    }
+}
