@@ -1,5 +1,7 @@
 //! Two requests with one key at the same instant, in an order that is told.
 
+#![cfg(test)]
+
 use std::time::Duration;
 
 use domain::{OrderState, Rejection};

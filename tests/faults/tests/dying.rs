@@ -1,5 +1,7 @@
 //! A function dies at every point there is, then every step comes twice.
 
+#![cfg(test)]
+
 use std::collections::BTreeSet;
 
 use domain::{Order, OrderState};
