@@ -35,6 +35,13 @@ die() {
   exit 1
 }
 
+# Two ports that nobody has: for a stack that stands beside others.
+free_ports() {
+  python3 -c 'import socket
+sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
+print(*(s.getsockname()[1] for s in sockets))'
+}
+
 # ---- What must be on the machine ----
 
 # has COMMAND: it is there and it runs (a rustup shim without a toolchain is there, but doesn't).

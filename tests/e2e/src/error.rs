@@ -23,6 +23,9 @@ pub enum ClientError {
         /// What is wrong with them.
         source: serde_json::Error,
     },
+    /// A file that tells functions what to do could not be written or taken away.
+    #[error("a file can't be written")]
+    File(#[source] std::io::Error),
     /// A request got no answer.
     #[error("no answer")]
     Http(#[from] reqwest::Error),

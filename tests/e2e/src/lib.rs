@@ -1,5 +1,5 @@
 //! Journeys through the public interfaces of a running stack, and a simulated
-//! crowd that buys out a sale on it (`demo`).
+//! crowd that buys out a sale on it (`demo`), also while parts of it die (`soak`).
 //!
 //! Everything here is a client: it talks HTTP and WebSocket, and signs in at the
 //! local user pool. Only the account at the end of a demo looks into Redis and
@@ -14,6 +14,7 @@ pub mod identity;
 pub mod live;
 pub mod plan;
 pub mod sale;
+pub mod soak;
 pub mod stack;
 pub mod stores;
 pub mod until;

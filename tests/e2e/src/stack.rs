@@ -56,6 +56,12 @@ impl Stack {
         };
         serde_json::from_str(&text).map_err(|source| ClientError::Outputs { path, source })
     }
+
+    /// Where the local stack's functions read which faults are to happen.
+    #[must_use]
+    pub fn faults_file() -> PathBuf {
+        outputs_file().with_file_name("faults")
+    }
 }
 
 fn outputs_file() -> PathBuf {

@@ -50,11 +50,22 @@ const AFTERMATH: Duration = Duration::from_secs(30);
 /// # Errors
 /// When the stack can't be reached or refuses to be set up.
 pub async fn run(options: &Options) -> Result<Finished, ClientError> {
+    run_beside(options, async |_| {}).await
+}
+
+/// Runs the demo, and something beside the crowd.
+///
+/// # Errors
+/// When the stack can't be reached or refuses to be set up.
+pub async fn run_beside(
+    options: &Options,
+    beside: impl AsyncFnOnce(&World),
+) -> Result<Finished, ClientError> {
     let world = World::with_requests_at_once(REQUESTS_AT_ONCE)?;
     let people = sign_in(&world, options).await?;
     let hall = Arc::new(Hall::build(&world, options).await?);
     let spectators = Spectators::come(&hall, SPECTATORS).await?;
-    let failures = let_in(&hall, &people, options).await;
+    let (failures, ()) = tokio::join!(let_in(&hall, &people, options), beside(&world));
     let seats = aftermath(&hall).await?;
     let sightings = spectators.ask(&seats).await;
     let maps_wrong = sightings.iter().filter(|sightings| !sightings.is_right).count();
