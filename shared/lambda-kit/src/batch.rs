@@ -97,6 +97,34 @@ where
     Fut: Future<Output = Result<(), Retry>>,
 {
     let (messages, unreadable) = decode(event);
+    run(distinct(messages, key), unreadable, concurrency, deadline, handle).await
+}
+
+/// The same, where the caller makes of a message what it will: also of one that
+/// others could not read. None is reported but for its handler.
+pub async fn each_distinct_of<T, K, F, Fut>(
+    event: SqsEvent,
+    read: impl Fn(&SqsMessage) -> T,
+    key: impl Fn(&T) -> K,
+    concurrency: usize,
+    deadline: Deadline,
+    handle: F,
+) -> SqsBatchResponse
+where
+    K: Hash + Eq,
+    F: Fn(Message<T>) -> Fut,
+    Fut: Future<Output = Result<(), Retry>>,
+{
+    let message = |record| message(read(&record), record);
+    let messages = event.records.into_iter().map(message).collect();
+    run(distinct(messages, key), Vec::new(), concurrency, deadline, handle).await
+}
+
+/// The first message of each key, with the ids of all that have it.
+fn distinct<T, K: Hash + Eq>(
+    messages: Vec<Message<T>>,
+    key: impl Fn(&T) -> K,
+) -> Vec<(Vec<String>, Message<T>)> {
     let mut groups: Vec<(Vec<String>, Message<T>)> = Vec::new();
     let mut places: HashMap<K, usize> = HashMap::new();
     for message in messages {
@@ -106,7 +134,7 @@ where
             None => groups.push((vec![message.id.clone()], message)),
         }
     }
-    run(groups, unreadable, concurrency, deadline, handle).await
+    groups
 }
 
 async fn run<T, F, Fut>(
@@ -166,21 +194,10 @@ fn decode<T: DeserializeOwned>(event: SqsEvent) -> (Vec<Message<T>>, Vec<String>
     let mut readable = Vec::new();
     let mut unreadable = Vec::new();
     for record in event.records {
-        // An empty identifier fails the whole batch, which is what a message
-        // without a name deserves: nothing may be deleted by mistake.
-        let id = record.message_id.clone().unwrap_or_default();
-        match read(&record) {
-            Ok(body) => readable.push(Message {
-                body,
-                receipt_handle: record.receipt_handle.unwrap_or_default(),
-                receive_count: record
-                    .attributes
-                    .get("ApproximateReceiveCount")
-                    .and_then(|count| count.parse().ok())
-                    .unwrap_or(1),
-                id,
-            }),
+        match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
+            Ok(body) => readable.push(message(body, record)),
             Err(error) => {
+                let id = id_of(&record);
                 tracing::error!(message_id = id, %error, "a message can't be read");
                 unreadable.push(id);
             }
@@ -189,6 +206,18 @@ fn decode<T: DeserializeOwned>(event: SqsEvent) -> (Vec<Message<T>>, Vec<String>
     (readable, unreadable)
 }
 
-fn read<T: DeserializeOwned>(record: &SqsMessage) -> Result<T, serde_json::Error> {
-    serde_json::from_str(record.body.as_deref().unwrap_or_default())
+fn message<T>(body: T, record: SqsMessage) -> Message<T> {
+    let count = record.attributes.get("ApproximateReceiveCount");
+    Message {
+        body,
+        id: id_of(&record),
+        receive_count: count.and_then(|count| count.parse().ok()).unwrap_or(1),
+        receipt_handle: record.receipt_handle.unwrap_or_default(),
+    }
+}
+
+/// An empty identifier fails the whole batch, which is what a message without a
+/// name deserves: nothing may be deleted by mistake.
+fn id_of(record: &SqsMessage) -> String {
+    record.message_id.clone().unwrap_or_default()
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use aws_lambda_events::sqs::SqsBatchResponse;
 use jiff::{SignedDuration, Timestamp};
-use lambda_kit::batch::{Deadline, Message, Retry, each_distinct};
+use lambda_kit::batch::{Deadline, Message, Retry, each_distinct, each_distinct_of};
 use lambda_kit::clock;
 use lambda_kit::testing::{sqs_event, sqs_event_of_texts};
 
@@ -115,4 +115,24 @@ async fn an_empty_batch_is_no_failure() {
         each_distinct(event, u32::clone, 1, far(), |_: Message<u32>| std::future::ready(Ok(())))
             .await;
     assert_eq!(failed(&response), Vec::<&str>::new());
+}
+
+#[tokio::test]
+async fn who_reads_by_itself_is_given_every_message_and_nothing_else_is_reported() {
+    let texts = ["no json", "2", "no json", "3"];
+    let handled = Mutex::new(Vec::new());
+    let response = each_distinct_of(
+        sqs_event_of_texts(texts),
+        |record| record.body.clone().unwrap_or_default(),
+        String::clone,
+        1,
+        far(),
+        |message: Message<String>| {
+            handled.lock().unwrap().push(message.body.clone());
+            std::future::ready(if message.body == "2" { Err(Retry) } else { Ok(()) })
+        },
+    )
+    .await;
+    assert_eq!(failed(&response), ["1"]);
+    assert_eq!(handled.into_inner().unwrap(), ["no json", "2", "3"]);
 }
