@@ -4,9 +4,8 @@ use contracts::messages::OrderIntent;
 use domain::{Epoch, Order, Rejection, Standing};
 use dynamo_store::{Refused, StoreError};
 use fault_points::{
-    PERSISTENCE_BURIED, PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED,
-    PERSISTENCE_POISON_REFUSED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED, PERSISTENCE_SETTLED,
-    reached,
+    PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
+    PERSISTENCE_SETTLED, reached,
 };
 use lambda_kit::clock;
 use queues::SendError;
@@ -31,6 +30,21 @@ pub enum Unfinished {
     /// The dead-letter queue fails.
     #[error("the dead-letter queue fails")]
     DeadLetters(#[from] SendError),
+}
+
+impl Unfinished {
+    /// Whether it will be the same however often the intent comes.
+    #[must_use]
+    pub fn is_for_ever(&self) -> bool {
+        match self {
+            Self::NotLanded(error) => match error {
+                NotLanded::Never(_) => true,
+                NotLanded::Later(_) | NotLanded::Failed(_) => false,
+            },
+            Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
+            Self::Redis(_) | Self::DeadLetters(_) => false,
+        }
+    }
 }
 
 impl Persistence {
@@ -116,12 +130,7 @@ impl Persistence {
         rejection: Rejection,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        let (currency, now) = (intent.currency, clock::now());
-        let refusal = Order {
-            // Its fan waits since then, unlike one who was refused at once.
-            created_at: intent.held_at,
-            ..Order::refusal(intent.intent(), intent.epoch, rejection, currency, now)
-        };
+        let refusal = intent.head().refusal(rejection, clock::now());
         match self.orders.order_refuse(&refusal).await? {
             Refused::Stored => {
                 reached(PERSISTENCE_REFUSED).await;
@@ -129,26 +138,6 @@ impl Persistence {
             }
             Refused::Present(order) => self.follow(intent, &order, epochs).await,
         }
-    }
-
-    /// The intent can never be carried out: refused, so that its fan can read
-    /// that, and buried, so that we can.
-    pub(crate) async fn bury(
-        &self,
-        intent: &OrderIntent,
-        reason: &str,
-        epochs: &Epochs<'_>,
-    ) -> Result<(), Unfinished> {
-        tracing::error!(order = %intent.order, metric = "intent_buried", reason, "an intent is buried");
-        match self.refuse(intent, Rejection::Unprocessable, epochs).await {
-            // What can't be written as an order may not be writable as a refusal.
-            Err(Unfinished::Tables(StoreError::Invalid(_))) => self.release(intent, epochs).await?,
-            other => other?,
-        }
-        reached(PERSISTENCE_POISON_REFUSED).await;
-        self.dead_letters.bury(intent, reason).await?;
-        reached(PERSISTENCE_BURIED).await;
-        Ok(())
     }
 
     /// Gives back what Redis still holds for the intent. A hold that is about to

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use contracts::messages::OrderIntent;
+use contracts::messages::{GivenUp, OrderIntent};
 use domain::{HoldTime, Rejection};
 use dynamo_store::{CatalogStore, OrderStore, PartitionCache};
-use fault_points::{PERSISTENCE_BEGUN, reached};
+use fault_points::{PERSISTENCE_BEGUN, PERSISTENCE_BURIED, reached};
 use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
 use lambda_kit::clock;
@@ -16,7 +16,8 @@ use redis_store::Inventory;
 use crate::aftermath::Unfinished;
 use crate::backoff;
 use crate::epochs::Epochs;
-use crate::transaction::{self, Landed, NotLanded};
+use crate::incoming::Incoming;
+use crate::transaction::{self, Landed};
 
 /// A whole batch at once: a message that has to wait for its turn is one whose
 /// hold runs out meanwhile.
@@ -49,10 +50,10 @@ impl Persistence {
     pub async fn batch(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
         let epochs = Epochs::new(&self.catalog);
         let epochs = &epochs;
-        batch::each_distinct(
+        batch::each_distinct_of(
             event,
-            // Within an epoch an order holds once, so these are copies of one message.
-            |intent: &OrderIntent| (intent.order, intent.epoch),
+            Incoming::read,
+            Incoming::sameness,
             CONCURRENCY,
             deadline,
             |message| self.message(message, epochs, deadline),
@@ -62,20 +63,59 @@ impl Persistence {
 
     async fn message(
         &self,
-        message: Message<OrderIntent>,
+        message: Message<Incoming>,
         epochs: &Epochs<'_>,
         deadline: Deadline,
     ) -> Result<(), Retry> {
-        let Err(error) = self.persist(&message.body, epochs, deadline).await else {
+        let Err(error) = self.work_off(&message.body, epochs, deadline).await else {
             return Ok(());
         };
         let seconds = backoff::return_seconds(message.receive_count);
-        let order = message.body.order;
-        tracing::warn!(%order, seconds, error = %Causes(&error), "an intent comes back");
+        let order = message.body.order().map(tracing::field::display);
+        tracing::warn!(order, seconds, error = %Causes(&error), "an intent comes back");
         if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {
-            tracing::warn!(%order, error = %Causes(&error), "it comes back when the queue says");
+            tracing::warn!(order, error = %Causes(&error), "it comes back when the queue says");
         }
         Err(Retry)
+    }
+
+    /// Persists an intent, or gives it up at once where no repetition would help.
+    async fn work_off(
+        &self,
+        incoming: &Incoming,
+        epochs: &Epochs<'_>,
+        deadline: Deadline,
+    ) -> Result<(), Unfinished> {
+        let (reason, detail) = match &incoming.intent {
+            Err(error) => (GivenUp::Unreadable, error.to_string()),
+            Ok(intent) => match self.persist(intent, epochs, deadline).await {
+                Err(error) if error.is_for_ever() => {
+                    (GivenUp::Unwritable, Causes(&error).to_string())
+                }
+                outcome => return outcome,
+            },
+        };
+        self.bury(incoming, reason, &detail).await
+    }
+
+    /// What is written here is all: ending the order and giving back its hold is
+    /// done by whoever reads the dead letters, also for those that come there on
+    /// the queue's own account.
+    async fn bury(
+        &self,
+        incoming: &Incoming,
+        reason: GivenUp,
+        detail: &str,
+    ) -> Result<(), Unfinished> {
+        tracing::error!(
+            order = incoming.order().map(tracing::field::display),
+            metric = "intent_buried",
+            reason = reason.as_str(),
+            "an intent is buried"
+        );
+        self.dead_letters.bury(&incoming.text, reason, detail).await?;
+        reached(PERSISTENCE_BURIED).await;
+        Ok(())
     }
 
     /// Persists one intent, or refuses it.
@@ -95,17 +135,13 @@ impl Persistence {
         }
         let partitions = self.partitions.partitions_cached(&intent.event, &intent.lines).await?;
         let order = intent.clone().into_order(&self.time, now);
-        match transaction::persist(&self.orders, &order, &partitions, deadline).await {
-            Ok(Landed::New) => {
+        match transaction::persist(&self.orders, &order, &partitions, deadline).await? {
+            Landed::New => {
                 self.committed(&order, epochs).await;
                 Ok(())
             }
-            Ok(Landed::Present(order)) => self.follow(intent, &order, epochs).await,
-            Ok(Landed::UnitsTaken(taken)) => self.lose(intent, taken, epochs).await,
-            Err(error @ NotLanded::Never(_)) => {
-                self.bury(intent, &Causes(&error).to_string(), epochs).await
-            }
-            Err(error @ (NotLanded::Later(_) | NotLanded::Failed(_))) => Err(error.into()),
+            Landed::Present(order) => self.follow(intent, &order, epochs).await,
+            Landed::UnitsTaken(taken) => self.lose(intent, taken, epochs).await,
         }
     }
 }

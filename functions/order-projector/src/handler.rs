@@ -15,7 +15,7 @@ use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
 use queues::{LiveQueue, SendError, SettleQueue, Visibility};
 
-use crate::nudges::{nudges, tick};
+use crate::nudges::nudges;
 use crate::settling::{Settlement, Settler};
 use crate::trigger::{Change, Trigger};
 
@@ -114,7 +114,7 @@ impl Projector {
         let SettleRetry { order, customer, event } = &message.body;
         match self.settler.settle_stored(&customer.key(), order).await {
             Ok(Settlement::Done) => {
-                self.nudge(&[tick(event)]).await;
+                self.nudge(&[LiveUpdate::tick(event)]).await;
                 return Ok(());
             }
             Ok(Settlement::Later(why)) => tracing::warn!(%order, ?why, "a retry comes back"),

@@ -14,24 +14,11 @@ pub fn nudges<'a>(changed: impl IntoIterator<Item = &'a Order>) -> Vec<LiveUpdat
     for order in changed.into_iter().filter(|order| !was_told_at_once(order)) {
         moved.insert(&order.event);
         if order.state != OrderState::Withdrawn {
-            updates.push(LiveUpdate::Order {
-                event: order.event.clone(),
-                customer: order.customer.clone(),
-                order: order.id,
-                state: order.state,
-                reason: order.rejection.as_ref().map(|why| why.reason().to_owned()),
-                version: order.version,
-            });
+            updates.push(LiveUpdate::order(order));
         }
     }
-    updates.extend(moved.into_iter().map(tick));
+    updates.extend(moved.into_iter().map(LiveUpdate::tick));
     updates
-}
-
-/// A nudge for an event's watchers.
-#[must_use]
-pub fn tick(event: &EventId) -> LiveUpdate {
-    LiveUpdate::Tick { event: event.clone(), ticker: None }
 }
 
 /// Refused before it held anything: the fan has the answer, and no unit moved. A
@@ -114,6 +101,6 @@ mod tests {
     #[test]
     fn a_withdrawal_has_no_owner_to_tell() {
         let updates = nudges(&[order(1, "a", OrderState::Withdrawn)]);
-        assert_eq!(updates, [tick(&EventId::parse("a").unwrap())]);
+        assert_eq!(updates, [LiveUpdate::tick(&EventId::parse("a").unwrap())]);
     }
 }

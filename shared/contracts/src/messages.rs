@@ -2,7 +2,7 @@
 
 use domain::{
     ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent, Money, Order,
-    OrderId, OrderLine, OrderState,
+    OrderId, OrderLine, OrderState, Rejection,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -44,6 +44,20 @@ impl OrderIntent {
         }
     }
 
+    /// All but what was held.
+    #[must_use]
+    pub fn head(&self) -> IntentHead {
+        IntentHead {
+            order: self.order,
+            customer: self.customer.clone(),
+            event: self.event.clone(),
+            epoch: self.epoch,
+            fingerprint: self.fingerprint,
+            currency: self.currency,
+            held_at: self.held_at,
+        }
+    }
+
     /// The order this intent becomes when it is persisted now.
     #[must_use]
     pub fn into_order(self, time: &HoldTime, now: Timestamp) -> Order {
@@ -62,6 +76,79 @@ impl OrderIntent {
             updated_at: now,
             pay_by: Some(time.pay_by(now)),
         }
+    }
+}
+
+/// What must be readable of an intent for its order to be ended: all but what was
+/// held. A message whose lines are broken still says whose order it is.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct IntentHead {
+    /// The order.
+    pub order: OrderId,
+    /// Who owns it.
+    pub customer: CustomerId,
+    /// Which event.
+    pub event: EventId,
+    /// The epoch of the hold.
+    pub epoch: Epoch,
+    /// What was asked for.
+    #[serde(with = "fingerprint_hex")]
+    pub fingerprint: Fingerprint,
+    /// The event's currency.
+    pub currency: Currency,
+    /// When the units were held.
+    pub held_at: Timestamp,
+}
+
+impl IntentHead {
+    /// The end of an order that held and was not persisted. Its fan waits since
+    /// then, unlike one who was refused at once.
+    #[must_use]
+    pub fn refusal(&self, rejection: Rejection, now: Timestamp) -> Order {
+        let intent = Intent {
+            order: self.order,
+            customer: self.customer.clone(),
+            event: self.event.clone(),
+            fingerprint: self.fingerprint,
+        };
+        Order {
+            created_at: self.held_at,
+            ..Order::refusal(intent, self.epoch, rejection, self.currency, now)
+        }
+    }
+}
+
+/// Why an intent's message was given up.
+/// Travels as the attribute `reason` of the dead letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GivenUp {
+    /// It is no intent.
+    Unreadable,
+    /// It can't be written as an order.
+    Unwritable,
+    /// It failed as often as its queue allows. The queue itself gave it up, and
+    /// says nothing.
+    TooManyReceives,
+}
+
+impl GivenUp {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Unreadable, Self::Unwritable, Self::TooManyReceives];
+
+    /// The word that travels.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::Unwritable => "unwritable",
+            Self::TooManyReceives => "too_many_receives",
+        }
+    }
+
+    /// The reason that a word stands for.
+    #[must_use]
+    pub fn parse(word: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|reason| reason.as_str() == word)
     }
 }
 
@@ -109,6 +196,25 @@ pub enum LiveUpdate {
 }
 
 impl LiveUpdate {
+    /// Tells an order's owner what it is now.
+    #[must_use]
+    pub fn order(order: &Order) -> Self {
+        Self::Order {
+            event: order.event.clone(),
+            customer: order.customer.clone(),
+            order: order.id,
+            state: order.state,
+            reason: order.rejection.as_ref().map(|why| why.reason().to_owned()),
+            version: order.version,
+        }
+    }
+
+    /// Nudges an event's watchers.
+    #[must_use]
+    pub fn tick(event: &EventId) -> Self {
+        Self::Tick { event: event.clone(), ticker: None }
+    }
+
     /// The event it is about.
     #[must_use]
     pub fn event(&self) -> &EventId {

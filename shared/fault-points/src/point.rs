@@ -57,9 +57,7 @@ points! {
     PERSISTENCE_REFUSED = "order-persistence/refused";
     /// A hold was given back, the message is not acknowledged.
     PERSISTENCE_RELEASED = "order-persistence/released";
-    /// A poisoned intent was refused, it is not in the dead-letter queue.
-    PERSISTENCE_POISON_REFUSED = "order-persistence/poison-refused";
-    /// It is in the dead-letter queue, the message is not acknowledged.
+    /// A poisoned intent is in the dead-letter queue, the message is not acknowledged.
     PERSISTENCE_BURIED = "order-persistence/buried";
     /// A change was read from the stream, nothing was done about it.
     PROJECTOR_BEGUN = "order-projector/begun";

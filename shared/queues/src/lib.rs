@@ -7,7 +7,7 @@
 use aws_config::SdkConfig;
 use aws_sdk_sqs::error::{BuildError, SdkError};
 use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
-use contracts::messages::{LiveUpdate, OrderIntent, SettleRetry};
+use contracts::messages::{GivenUp, LiveUpdate, OrderIntent, SettleRetry};
 use serde::Serialize;
 
 pub use aws_sdk_sqs::Client;
@@ -16,6 +16,8 @@ pub use aws_sdk_sqs::Client;
 pub const LONGEST_DELAY: u32 = 900;
 /// The most messages of one call.
 const BATCH: usize = 10;
+/// The most signs of an attribute's text.
+const LONGEST_LABEL: usize = 300;
 
 /// It is unknown whether the messages are in the queue.
 #[derive(Debug, thiserror::Error)]
@@ -138,7 +140,7 @@ impl LiveQueue {
     }
 }
 
-/// Where messages go that can never be worked off, with why.
+/// Where intents go that can never be carried out, with why.
 #[derive(Debug, Clone)]
 pub struct DeadLetters(Queue);
 
@@ -149,22 +151,32 @@ impl DeadLetters {
         Self(Queue { client, url: url.into() })
     }
 
-    /// Puts a message in, with the reason as its attribute `reason`.
+    /// Puts a message in as it came, with the attributes `reason` and `detail`.
     ///
     /// # Errors
     /// When it is unknown whether it is in.
-    pub async fn bury(&self, message: &impl Serialize, reason: &str) -> Result<(), SendError> {
-        let reason =
-            MessageAttributeValue::builder().data_type("String").string_value(reason).build()?;
-        self.0
-            .client
-            .send_message()
-            .queue_url(&self.0.url)
-            .message_body(serde_json::to_string(message)?)
-            .message_attributes("reason", reason)
-            .send()
-            .await?;
-        Ok(())
+    pub async fn bury(&self, text: &str, reason: GivenUp, detail: &str) -> Result<(), SendError> {
+        self.0.send_labelled(text, &[("reason", reason.as_str()), ("detail", detail)]).await
+    }
+}
+
+/// Where dead letters are kept once their orders have been seen to.
+#[derive(Debug, Clone)]
+pub struct ParkedLetters(Queue);
+
+impl ParkedLetters {
+    /// The queue at this address.
+    #[must_use]
+    pub fn new(client: Client, url: impl Into<String>) -> Self {
+        Self(Queue { client, url: url.into() })
+    }
+
+    /// Puts a letter in as it came, with what is known of it as attributes.
+    ///
+    /// # Errors
+    /// When it is unknown whether it is in.
+    pub async fn park(&self, text: &str, labels: &[(&str, &str)]) -> Result<(), SendError> {
+        self.0.send_labelled(text, labels).await
     }
 }
 
@@ -221,6 +233,18 @@ impl Queue {
         Ok(())
     }
 
+    /// Sends a text as it is. Labels without a text are left out: SQS takes none.
+    async fn send_labelled(&self, text: &str, labels: &[(&str, &str)]) -> Result<(), SendError> {
+        let mut call = self.client.send_message().queue_url(&self.url).message_body(text);
+        for (name, value) in labels.iter().filter(|(_, value)| !value.is_empty()) {
+            let label =
+                MessageAttributeValue::builder().data_type("String").string_value(label_of(value));
+            call = call.message_attributes(*name, label.build()?);
+        }
+        call.send().await?;
+        Ok(())
+    }
+
     async fn send_batch<T: Serialize>(
         &self,
         messages: &[T],
@@ -241,6 +265,13 @@ impl Queue {
             refused => Err(SendError(Box::new(Refused(refused)))),
         }
     }
+}
+
+/// What SQS takes as an attribute: a bounded text without control characters. The
+/// template's limits leave room for it beside the largest message.
+fn label_of(text: &str) -> String {
+    let is_taken = |sign: char| !sign.is_control() && !matches!(sign, '\u{fffe}' | '\u{ffff}');
+    text.chars().take(LONGEST_LABEL).map(|sign| if is_taken(sign) { sign } else { '?' }).collect()
 }
 
 /// No delay is no parameter: the queue's own default holds.

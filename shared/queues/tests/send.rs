@@ -2,12 +2,15 @@
 
 #![cfg(test)]
 
-use contracts::messages::{LiveUpdate, OrderIntent, SettleRetry};
+use contracts::messages::{GivenUp, LiveUpdate, OrderIntent, SettleRetry};
 use domain::{
     Currency, CustomerId, Epoch, EventId, Fingerprint, IdempotencyKey, Operation, OrderId,
 };
 use jiff::Timestamp;
-use queues::{DeadLetters, IntentQueue, LONGEST_DELAY, LiveQueue, SettleQueue, Visibility, client};
+use queues::{
+    DeadLetters, IntentQueue, LONGEST_DELAY, LiveQueue, ParkedLetters, SettleQueue, Visibility,
+    client,
+};
 use test_support::endpoint::{Answer, Endpoint};
 use test_support::queue::FakeQueue;
 
@@ -76,7 +79,7 @@ async fn a_queue_that_gives_no_answer_leaves_the_outcome_unknown() {
     sqs.set_refusing(true);
     assert!(queue.send(&intent()).await.is_err());
     let letters = DeadLetters::new(client, sqs.queue_url("dead"));
-    assert!(letters.bury(&intent(), "unreadable").await.is_err());
+    assert!(letters.bury("nonsense", GivenUp::Unreadable, "").await.is_err());
     sqs.set_refusing(false);
     assert!(queue.send(&intent()).await.is_ok());
 }
@@ -110,9 +113,25 @@ async fn many_updates_go_ten_a_call_and_one_that_is_refused_is_no_success() {
 }
 
 #[tokio::test]
-async fn a_dead_letter_says_why() {
+async fn a_dead_letter_is_what_came_and_says_why() {
     let sqs = FakeQueue::start().await;
-    let dead = DeadLetters::new(client(&sqs.sdk_config()), sqs.queue_url("dead"));
-    dead.bury(&intent(), "too late").await.unwrap();
-    assert_eq!(sqs.take_sent()[0].attributes["reason"], "too late");
+    let letters = DeadLetters::new(client(&sqs.sdk_config()), sqs.queue_url("dead"));
+    letters.bury("no {json", GivenUp::Unreadable, "expected a value").await.unwrap();
+    let sent = sqs.take_sent().remove(0);
+    assert_eq!(sent.text, "no {json");
+    let attribute = |name: &str| sent.attributes.get(name).map(String::as_str);
+    assert_eq!(attribute("reason"), Some("unreadable"));
+    assert_eq!(attribute("detail"), Some("expected a value"));
+}
+
+#[tokio::test]
+async fn no_text_keeps_a_letter_from_being_kept() {
+    let sqs = FakeQueue::start().await;
+    let letters = ParkedLetters::new(client(&sqs.sdk_config()), sqs.queue_url("parked"));
+    let (wild, long) = ("a\u{0}b\u{ffff}c", "x".repeat(1_000));
+    letters.park("{}", &[("wild", wild), ("long", &long), ("none", "")]).await.unwrap();
+    let sent = sqs.take_sent().remove(0);
+    assert_eq!(sent.attributes["wild"], "a?b?c");
+    assert_eq!(sent.attributes["long"].len(), 300);
+    assert!(!sent.attributes.contains_key("none"), "SQS takes no empty attribute");
 }

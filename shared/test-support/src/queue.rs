@@ -11,8 +11,10 @@ use crate::endpoint::{Answer, Asked, Endpoint, lock};
 /// A message that was sent to a queue.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SentMessage {
-    /// The body, as JSON.
+    /// The body, as JSON; null where it is none.
     pub body: Value,
+    /// The body, as it was sent.
+    pub text: String,
     /// The delay in seconds.
     pub delay: u64,
     /// The message group; empty where it has none.
@@ -107,9 +109,10 @@ impl Taken {
 }
 
 fn message_of(entry: &Value) -> SentMessage {
-    let body = entry["MessageBody"].as_str().unwrap_or_default();
+    let text = entry["MessageBody"].as_str().unwrap_or_default();
     SentMessage {
-        body: serde_json::from_str(body).unwrap_or_default(),
+        body: serde_json::from_str(text).unwrap_or_default(),
+        text: text.to_owned(),
         delay: entry["DelaySeconds"].as_u64().unwrap_or_default(),
         group: entry["MessageGroupId"].as_str().unwrap_or_default().to_owned(),
         attributes: attributes_of(entry),

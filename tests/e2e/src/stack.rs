@@ -36,6 +36,8 @@ pub struct Stack {
     pub order_intents_queue_url: String,
     /// Where order intents end that were given up.
     pub order_intents_dead_letters_url: String,
+    /// Where the letters of such orders are kept.
+    pub order_intents_parked_url: String,
     /// How long a hold lives, in seconds.
     pub hold_seconds: u32,
     /// The timeout of order-persistence, in seconds.

@@ -14,8 +14,9 @@ use template_test::template::Template;
 type Rule = fn(&Template) -> Vec<String>;
 
 /// All functions, with the variables they read.
-const FUNCTIONS: [(&str, &[&str]); 9] = [
+const FUNCTIONS: [(&str, &[&str]); 10] = [
     ("catalog", catalog::config::VARIABLES),
+    ("dead-letters", dead_letters::config::VARIABLES),
     ("live-authorizer", live_authorizer::config::VARIABLES),
     ("live-broadcast", live_broadcast::config::VARIABLES),
     ("live-connection", live_connection::config::VARIABLES),
@@ -85,7 +86,7 @@ fn a_message_stays_hidden_for_six_timeouts_where_both_are_written_out() {
 
 #[test]
 fn a_longer_timeout_wants_a_longer_visibility() {
-    let fault = "SettleRetriesQueue hides a message for 180 s";
+    let fault = "OrderIntentsDeadLetters hides a message for 180 s";
     assert_broken(queues::visibility, "      Timeout: 30\n", "      Timeout: 31\n", fault);
 }
 
@@ -93,7 +94,7 @@ fn a_longer_timeout_wants_a_longer_visibility() {
 fn every_batch_trigger_reports_single_failures() {
     let line = "      FunctionResponseTypes: [ReportBatchItemFailures]\n";
     let triggers = text().matches(line).count();
-    assert_eq!(triggers, 4);
+    assert_eq!(triggers, 5);
     for trigger in 0..triggers {
         let before = text().match_indices(line).nth(trigger).unwrap().0;
         let mut text = text();
@@ -112,6 +113,25 @@ fn what_is_given_up_goes_to_a_dead_letter_queue() {
     let stream = "OnFailure: {Destination: !GetAtt OrderStreamDeadLetters.Arn}";
     let fault = "what OrderStreamTrigger gives up goes nowhere";
     assert_broken(queues::dead_letters, stream, "OnFailure: {}", fault);
+}
+
+#[test]
+fn somebody_is_told_of_what_nobody_works_off() {
+    let metric = "MetricName: ApproximateNumberOfMessagesVisible\n      Dimensions: [{Name: QueueName, Value: !GetAtt OrderIntentsParked.QueueName}]";
+    let other = metric.replace("OrderIntentsParked", "OrderIntentsQueue");
+    let fault = "nobody is told of messages in OrderIntentsParked";
+    assert_broken(queues::alarms, metric, &other, fault);
+    let reader = "EventSourceArn: !GetAtt OrderIntentsDeadLetters.Arn";
+    let nobody = "EventSourceArn: !GetAtt OrderIntentsQueue.Arn";
+    let fault = "nobody is told of messages in OrderIntentsDeadLetters";
+    assert_broken(queues::alarms, reader, nobody, fault);
+}
+
+#[test]
+fn a_dead_letter_queue_takes_the_largest_intent_and_why() {
+    let size = "MaximumMessageSize: 73728\n";
+    let fault = "OrderIntentsDeadLetters can't take the largest intent and why";
+    assert_broken(queues::room_for_letters, size, "MaximumMessageSize: 65536\n", fault);
 }
 
 #[test]

@@ -1,6 +1,9 @@
 //! Batches: copies, poison, and the time they have.
 
-use domain::{OrderState, Rejection};
+use std::time::Duration;
+
+use domain::OrderState;
+use order_persistence::backoff::TRIES;
 use test_sale::{places, seats};
 use test_support::wire::Fault;
 
@@ -40,28 +43,26 @@ async fn m1_the_same_message_in_two_functions_at_once_is_persisted_once() {
 }
 
 #[tokio::test]
-async fn m2_one_that_can_never_be_persisted_is_buried_and_the_others_persist() {
-    let desk = Desk::of(10, 4).await;
+async fn m2_one_that_can_never_be_persisted_is_buried_at_once_and_nine_persist() {
+    let desk = Desk::of(10, 9).await;
     let mut intents = Vec::new();
-    for number in 0..4 {
+    for number in 0..9 {
         intents.push(desk.sale.hold(&format!("fan-{number}"), "k", vec![seats([number])]).await);
     }
     // Its type is none of the event's.
     let mut poison = desk.sale.hold("poison", "k", vec![places(1)]).await;
     poison.lines[0].ticket_type = test_sale::kind("nosuch");
-    intents.insert(2, poison.clone());
+    intents.insert(4, poison.clone());
     assert!(desk.batch(&intents).await.is_empty());
-    assert_eq!(desk.sale.owned("stalls").await, 4);
-    assert_eq!(desk.refusal(&poison).await, Rejection::Unprocessable);
-    assert_eq!(desk.counts("floor").await, (0, 0, 10), "its hold is released");
-    let buried = desk.dead_letters.take_sent();
-    assert_eq!(buried.len(), 1);
-    assert_eq!(buried[0].body, serde_json::to_value(&poison).unwrap());
-    let reason = "the partitions of ticket type nosuch are not known";
-    assert!(buried[0].attributes["reason"].contains(reason), "{:?}", buried[0].attributes);
-    // Redriven, it changes nothing.
-    assert!(desk.batch(std::slice::from_ref(&poison)).await.is_empty());
-    assert_eq!(desk.refusal(&poison).await, Rejection::Unprocessable);
+    assert_eq!(desk.sale.owned("stalls").await, 9);
+    let letters = desk.dead_letters.take_sent();
+    assert_eq!(letters.len(), 1);
+    assert_eq!(letters[0].text, serde_json::to_string(&poison).unwrap());
+    assert_eq!(letters[0].attributes["reason"], "unwritable");
+    assert!(!letters[0].attributes["detail"].is_empty());
+    // Whoever reads the dead letters ends the order.
+    assert_eq!(desk.sale.stored("poison", &poison.order).await, None);
+    assert_eq!(desk.counts("floor").await, (1, 0, 9));
 }
 
 #[tokio::test]
@@ -71,12 +72,21 @@ async fn an_intent_that_dynamodb_refuses_is_buried_with_its_reason() {
     let invalid = Fault::error(400, "ValidationException", "an attribute is not as it must be");
     desk.sale.wire.next("TransactWriteItems", invalid);
     assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
-    assert_eq!(desk.refusal(&intent).await, Rejection::Unprocessable);
-    let buried = desk.dead_letters.take_sent();
-    assert_eq!(buried.len(), 1);
-    let reason = &buried[0].attributes["reason"];
-    assert!(reason.contains("an attribute is not as it must be"), "{reason}");
-    assert_eq!(desk.counts("floor").await, (0, 0, 10));
+    let letters = desk.dead_letters.take_sent();
+    assert_eq!(letters.len(), 1);
+    assert_eq!(letters[0].attributes["reason"], "unwritable");
+    let detail = &letters[0].attributes["detail"];
+    assert!(detail.contains("an attribute is not as it must be"), "{detail}");
+}
+
+#[tokio::test]
+async fn a_late_intent_that_can_not_even_be_refused_is_buried_too() {
+    let desk = Desk::of(10, 0).await;
+    let late = Duration::from_secs(35);
+    let intent = desk.sale.hold_for("ann", "k", vec![places(1)], late).await;
+    desk.sale.wire.next("PutItem", Fault::error(400, "ValidationException", "no"));
+    assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+    assert_eq!(desk.dead_letters.take_sent()[0].attributes["reason"], "unwritable");
 }
 
 #[tokio::test]
@@ -93,13 +103,40 @@ async fn an_intent_that_can_not_be_buried_now_comes_back() {
 }
 
 #[tokio::test]
-async fn what_can_not_be_read_comes_back_and_holds_up_nothing() {
+async fn what_can_not_be_read_is_buried_as_it_came_and_holds_up_nothing() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
     let readable = serde_json::to_string(&intent).unwrap();
-    let texts = ["nonsense".to_owned(), readable, r#"{"order":7}"#.to_owned()];
-    assert_eq!(desk.texts(&texts, 30).await, ["0", "2"]);
+    let texts = ["nonsense", &readable, r#"{"order":7}"#, "nonsense"].map(str::to_owned);
+    assert!(desk.texts(&texts, 30).await.is_empty());
     assert_eq!(desk.order(&intent).await.state, OrderState::Pending);
+    let mut letters = desk.dead_letters.take_sent();
+    letters.sort_by(|one, other| one.text.cmp(&other.text));
+    let buried: Vec<&str> = letters.iter().map(|letter| letter.text.as_str()).collect();
+    assert_eq!(buried, ["nonsense", r#"{"order":7}"#], "copies are one");
+    assert!(letters.iter().all(|letter| letter.attributes["reason"] == "unreadable"));
+}
+
+#[tokio::test]
+async fn of_a_mixed_batch_exactly_those_come_back_that_are_not_done_with() {
+    let desk = Desk::of(10, 0).await;
+    let contended = desk.sale.hold("ben", "k", vec![places(1)]).await;
+    let mut poison = desk.sale.hold("cat", "k", vec![places(1)]).await;
+    poison.lines[0].ticket_type = test_sale::kind("nosuch");
+    for _ in 0..TRIES {
+        desk.sale
+            .wire
+            .next("TransactWriteItems", Fault::cancelled(&["TransactionConflict", "None"]));
+    }
+    let _ = desk.transactions();
+    let intents = [&contended, &poison, &contended, &poison];
+    let texts = intents.map(|intent| serde_json::to_string(intent).unwrap());
+    let texts = [&texts[..], &["nonsense".to_owned()]].concat();
+    assert_eq!(desk.texts(&texts, 30).await, ["0", "2"]);
+    assert_eq!(desk.intents.take_postponed(), [1], "copies are postponed as one");
+    assert_eq!(desk.dead_letters.take_sent().len(), 2);
+    assert!(desk.batch(std::slice::from_ref(&contended)).await.is_empty());
+    assert_eq!(desk.order(&contended).await.state, OrderState::Pending);
 }
 
 #[tokio::test]

@@ -1,7 +1,12 @@
 //! Conflict, throttle, time-out: the outcome is unknown until it is read.
 
+use std::time::Duration;
+
 use domain::OrderState;
-use test_sale::places;
+use jiff::SignedDuration;
+use lambda_kit::batch::Deadline;
+use lambda_kit::testing::sqs_event;
+use test_sale::{now, places};
 use test_support::wire::Fault;
 
 use crate::desk::Desk;
@@ -79,4 +84,19 @@ async fn a_table_out_of_reach_refuses_nobody() {
     assert_eq!(desk.batch(std::slice::from_ref(&intent)).await, ["0"]);
     assert_eq!(desk.counts("floor").await, (2, 1, 7), "the hold is kept");
     assert_eq!(desk.intents.take_postponed(), [1]);
+}
+
+#[tokio::test]
+async fn no_further_try_is_begun_that_can_not_end_in_time() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
+    desk.sale.wire.next(TRANSACT, Fault::cancelled(&["TransactionConflict", "None"]));
+    let _ = desk.transactions();
+    // Of which half a second is for the answer: less than another try takes.
+    let end = now() + SignedDuration::from_millis(1_400);
+    let deadline = Deadline::at(end, Duration::ZERO);
+    let response = desk.persistence.batch(sqs_event(&[&intent]), deadline).await;
+    assert_eq!(response.batch_item_failures.len(), 1);
+    assert_eq!(desk.transactions(), 1);
+    assert!(desk.batch(&[intent]).await.is_empty());
 }

@@ -7,7 +7,7 @@ use crate::code::Code;
 use crate::template::{Resource, Template, referenced};
 
 /// Its message lies among the dead letters, which have an alarm of their own.
-const SEEN_OTHERWISE: [&str; 1] = ["intent_buried"];
+const SEEN_OTHERWISE: [&str; 2] = ["intent_buried", "letter_parked"];
 /// What stands above the signs in the docs.
 const HEADING: &str = "| `metric` |";
 

@@ -24,9 +24,10 @@ const FOLLOW: [&str; 4] = [
 ];
 
 /// The type that sends to a queue, and the queue.
-const SENDERS: [(&str, &str); 4] = [
+const SENDERS: [(&str, &str); 5] = [
     ("IntentQueue", "OrderIntentsQueue"),
     ("DeadLetters", "OrderIntentsDeadLetters"),
+    ("ParkedLetters", "OrderIntentsParked"),
     ("SettleQueue", "SettleRetriesQueue"),
     ("LiveQueue", "LiveUpdatesQueue"),
 ];

@@ -91,6 +91,45 @@ pub fn deadlines(template: &Template, return_seconds: fn(u32) -> u32) -> Vec<Str
     (lasts < longest_hold).then_some(fault).into_iter().collect()
 }
 
+/// Queues whose messages nobody works off and nobody is told of.
+#[must_use]
+pub fn alarms(template: &Template) -> Vec<String> {
+    let is_read =
+        |queue: &Resource<'_>| queue_triggers(template).any(|(_, source)| source.id == queue.id);
+    let is_watched = |queue: &Resource<'_>| {
+        template.resources("AWS::CloudWatch::Alarm").any(|alarm| {
+            let dimension = &alarm.properties["Dimensions"][0]["Value"];
+            alarm.properties["MetricName"].as_str() == Some("ApproximateNumberOfMessagesVisible")
+                && alarm.properties["Threshold"].as_u64() == Some(0)
+                && referenced(dimension) == Some(queue.id)
+        })
+    };
+    template
+        .queues()
+        .filter(|queue| !is_read(queue) && !is_watched(queue))
+        .map(|queue| format!("nobody is told of messages in {}", queue.id))
+        .collect()
+}
+
+/// What the attributes of a dead letter take at most: six of them, each with a name
+/// and a text of up to 300 signs of four bytes.
+const LABELS: u64 = 8_192;
+
+/// Dead-letter queues that would not take the largest message of their source with
+/// why it was given up; such a message could never be given up.
+#[must_use]
+pub fn room_for_letters(template: &Template) -> Vec<String> {
+    let size = |queue: &Resource<'_>| queue.properties["MaximumMessageSize"].as_u64();
+    let intents = template.queues().find(|queue| queue.id == "OrderIntentsQueue");
+    let largest = intents.and_then(|queue| size(&queue)).unwrap_or(u64::MAX);
+    template
+        .queues()
+        .filter(|queue| matches!(queue.id, "OrderIntentsDeadLetters" | "OrderIntentsParked"))
+        .filter(|queue| size(queue).is_none_or(|size| size < largest.saturating_add(LABELS)))
+        .map(|queue| format!("{} can't take the largest intent and why", queue.id))
+        .collect()
+}
+
 /// Queues that take a message of any size.
 #[must_use]
 pub fn size_limits(template: &Template) -> Vec<String> {
