@@ -100,6 +100,8 @@ pub enum Reason {
     PreconditionRequired,
     /// Same key, other content.
     KeyReused,
+    /// Another request with this key is being decided at this moment.
+    InProgress,
     /// Not enough left.
     SoldOut,
     /// Others have those seats.
@@ -157,6 +159,7 @@ impl Reason {
         Self::VersionMismatch,
         Self::PreconditionRequired,
         Self::KeyReused,
+        Self::InProgress,
         Self::SoldOut,
         Self::SeatTaken,
         Self::OverLimit,
@@ -191,7 +194,8 @@ impl Reason {
             | Self::UnknownOrder
             | Self::NoPlace => 404,
             Self::MethodNotAllowed => 405,
-            Self::SoldOut
+            Self::InProgress
+            | Self::SoldOut
             | Self::SeatTaken
             | Self::OverLimit
             | Self::HoldExpired
@@ -233,6 +237,7 @@ impl Reason {
             Self::VersionMismatch => "version_mismatch",
             Self::PreconditionRequired => "precondition_required",
             Self::KeyReused => "key_reused",
+            Self::InProgress => "in_progress",
             Self::SoldOut => "sold_out",
             Self::SeatTaken => "seat_taken",
             Self::OverLimit => "over_limit",
@@ -289,6 +294,9 @@ impl Reason {
                 ("Say which version you are editing", "請指定要編輯的版本")
             }
             Self::KeyReused => ("This key was used for another request", "此識別鍵已用於其他請求"),
+            Self::InProgress => {
+                ("Another request with this key is being decided", "相同識別鍵的請求正在處理中")
+            }
             Self::SoldOut => ("Sold out", "已售完"),
             Self::SeatTaken => ("Someone else has this seat", "座位已被他人選走"),
             Self::OverLimit => ("This is more than one customer can have", "超過每人購買上限"),
@@ -344,7 +352,8 @@ impl Reason {
     /// by itself.
     #[must_use]
     pub fn retry_after_seconds(self) -> Option<u32> {
-        const WAITS: [(Reason, u32); 6] = [
+        const WAITS: [(Reason, u32); 7] = [
+            (Reason::InProgress, 1),
             (Reason::Unavailable, 2),
             (Reason::Internal, 2),
             (Reason::OutcomeUnknown, 1),

@@ -57,3 +57,40 @@ async fn a_lost_reply_of_the_table_costs_nothing() {
     assert!(shop.sale.wire.is_spent());
     assert_eq!(shop.accepted("ann", "k", &places(1)).await, order_of(&first));
 }
+
+/// What DynamoDB answers to a write while a transaction is at its item.
+fn conflict() -> Fault {
+    Fault::error(400, "TransactionConflictException", "a transaction is ongoing for the item")
+}
+
+#[tokio::test]
+async fn a_refusal_that_meets_a_transaction_of_its_order_waits_for_what_that_decides() {
+    let shop = Shop::of(0, 0).await;
+    for _ in 0..2 {
+        shop.sale.wire.next("PutItem", conflict());
+    }
+    // Nothing came of the transaction.
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (409, "sold_out"));
+    assert!(shop.sale.wire.is_spent());
+    let stored = shop.sale.stored("ann", &refused_order(&answer)).await;
+    assert_eq!(stored.unwrap().rejection.unwrap().reason(), "sold_out");
+}
+
+#[tokio::test]
+async fn where_nothing_is_decided_within_two_seconds_the_same_key_is_to_come_again() {
+    let shop = Shop::of(0, 0).await;
+    for _ in 0..6 {
+        shop.sale.wire.next("PutItem", conflict());
+    }
+    let begun = std::time::Instant::now();
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert!(begun.elapsed().as_secs() <= 2, "{:?}", begun.elapsed());
+    assert_eq!((answer.status, answer.reason().as_str()), (409, "in_progress"));
+    assert_eq!(answer.header("retry-after"), "1");
+    assert_eq!(answer.json()["order"], serde_json::Value::Null, "it is no decision");
+    while !shop.sale.wire.is_spent() {
+        assert_eq!(shop.order("ann", "k", &places(1)).await.status, 409);
+    }
+    assert_eq!(shop.order("ann", "k", &places(1)).await.reason(), "sold_out");
+}
