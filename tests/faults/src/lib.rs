@@ -12,17 +12,18 @@ use std::time::Duration;
 use aws_sdk_dynamodb::Client;
 use axum::Router;
 use contracts::messages::{OrderIntent, SettleRetry};
+use dead_letters::handler::{Compensation, ONE_LETTER};
 use domain::{HoldTime, SessionId};
 use dynamo_store::StoredKey;
 use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use lambda_kit::http::adapt;
-use lambda_kit::testing::{TestRequest, TestResponse, sqs_event};
+use lambda_kit::testing::{TestRequest, TestResponse, sqs_event, sqs_event_of_texts};
 use order_persistence::handler::{ONE_INTENT, Persistence};
 use order_projector::handler::{ONE_RETRY, Projector};
 use order_projector::settling::Settler;
 use order_projector::trigger::{Change, Trigger};
-use queues::{DeadLetters, IntentQueue, LiveQueue, SettleQueue, Visibility};
+use queues::{DeadLetters, IntentQueue, LiveQueue, ParkedLetters, SettleQueue, Visibility};
 use redis_store::{Inventory, Redis, RedisMode};
 use reservation::admission::{HEADER, key_ring};
 use reservation::handler::router;
@@ -45,7 +46,9 @@ pub struct House {
     shop: Router,
     signer: Signer,
     persistence: Persistence,
-    _dead_letters: FakeQueue,
+    dead_letters: FakeQueue,
+    compensation: Compensation,
+    parked: FakeQueue,
     projector: Projector,
     /// The projector before a Redis that has forgotten everything.
     forgetful: Projector,
@@ -59,6 +62,7 @@ pub struct House {
 #[derive(Debug, Default)]
 struct Kept {
     intents: Vec<OrderIntent>,
+    letters: Vec<String>,
     retries: Vec<SettleRetry>,
     images: Vec<serde_dynamo::Item>,
 }
@@ -86,6 +90,7 @@ impl House {
     async fn selling(sale: Sale, inventory: Inventory) -> Self {
         let (intents, dead_letters) = (FakeQueue::start().await, FakeQueue::start().await);
         let (retries, live) = (FakeQueue::start().await, FakeQueue::start().await);
+        let parked = FakeQueue::start().await;
         let signer = Signer::derive(SECRET).expect("a key");
         let key = signer.public_key();
         let stored = StoredKey { kid: key.kid.clone(), jwk: key.jwk.to_string() };
@@ -118,6 +123,7 @@ impl House {
         let nothing = Inventory::new(Redis::connect(&empty.url(), RedisMode::Single));
         Self {
             shop: adapt(router(Arc::new(till))),
+            compensation: compensation(&sale, &dead_letters, &live, &parked),
             projector: projector(&sale, sale.inventory.clone(), &retries, &live),
             forgetful: projector(&sale, nothing, &retries, &live),
             _empty: empty,
@@ -125,7 +131,8 @@ impl House {
             intents,
             signer,
             persistence,
-            _dead_letters: dead_letters,
+            dead_letters,
+            parked,
             retries,
             _live: live,
             kept: Mutex::default(),
@@ -156,6 +163,28 @@ impl House {
         let deadline = Deadline::at(now() + INVOCATION, ONE_INTENT);
         let response = self.persistence.batch(sqs_event(&intents), deadline).await;
         response.batch_item_failures.into_iter().map(|failed| failed.item_identifier).collect()
+    }
+
+    /// Sees to every dead letter there ever was, whether it was seen to or not.
+    ///
+    /// # Panics
+    /// When one comes back.
+    pub async fn see_to_letters(&self) {
+        let sent = self.dead_letters.take_sent().into_iter().map(|letter| letter.text);
+        let letters = {
+            let mut kept = self.kept();
+            kept.letters.extend(sent);
+            kept.letters.clone()
+        };
+        let deadline = Deadline::at(now() + INVOCATION, ONE_LETTER);
+        let response = self.compensation.batch(sqs_event_of_texts(&letters), deadline).await;
+        assert!(response.batch_item_failures.is_empty(), "{response:?}");
+    }
+
+    /// The letters that are kept, since this was asked last.
+    #[must_use]
+    pub fn letters_kept(&self) -> usize {
+        self.parked.take_sent().len()
     }
 
     /// An intent that nobody sent here.
@@ -226,6 +255,23 @@ impl House {
 
     fn kept(&self) -> MutexGuard<'_, Kept> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn compensation(
+    sale: &Sale,
+    letters: &FakeQueue,
+    live: &FakeQueue,
+    parked: &FakeQueue,
+) -> Compensation {
+    let client = |queue: &FakeQueue| queues::client(&queue.sdk_config());
+    Compensation {
+        catalog: sale.catalog.clone(),
+        orders: sale.orders.clone(),
+        inventory: sale.inventory.clone(),
+        live: LiveQueue::new(client(live), live.queue_url("live-updates")),
+        parked: ParkedLetters::new(client(parked), parked.queue_url("parked")),
+        visibility: Visibility::new(client(letters), letters.queue_url("dead-letters")),
     }
 }
 

@@ -79,6 +79,8 @@ pub enum Step {
     Order,
     /// Intents are persisted.
     Deliver,
+    /// Dead letters are seen to.
+    Letters,
     /// The stream is projected.
     Stream,
     /// The same, without an inventory.
@@ -139,7 +141,10 @@ impl Scenario {
                 Step::Retry,
                 Step::Stream,
             ],
-            Self::Bought | Self::SoldOut | Self::Overdue | Self::Taken | Self::Poisoned => {
+            Self::Poisoned => {
+                &[Step::Order, Step::Deliver, Step::Letters, Step::Stream, Step::Retry]
+            }
+            Self::Bought | Self::SoldOut | Self::Overdue | Self::Taken => {
                 &[Step::Order, Step::Deliver, Step::Stream, Step::Retry]
             }
         }
@@ -177,6 +182,7 @@ impl House {
             Step::Deliver => {
                 self.deliver().await;
             }
+            Step::Letters => self.see_to_letters().await,
             Step::Stream => self.stream().await,
             Step::StreamWithoutInventory => self.stream_without_inventory().await,
             Step::Retry => self.retry().await,

@@ -43,6 +43,7 @@ async fn settled(house: &House, scenario: Scenario, kind: Kind) {
     same_answer(house, kind, &order).await;
     other_content(house, kind, &order).await;
     house.take(Step::Deliver, kind).await;
+    house.take(Step::Letters, kind).await;
     house.take(Step::Stream, kind).await;
     house.audit(CAPACITY, CAPACITY).await;
     assert_eq!(house.fans_order().await, order, "what is decided stays");
@@ -105,6 +106,17 @@ async fn whoever_dies_while_a_unit_turns_out_to_be_taken_leaves_it_to_its_owner(
 #[tokio::test]
 async fn whoever_dies_over_a_poisoned_intent_leaves_nothing_held() {
     every_death_of(Scenario::Poisoned).await;
+}
+
+#[tokio::test]
+async fn a_poisoned_intents_letter_is_kept_wherever_somebody_died() {
+    let points = undisturbed(Scenario::Poisoned, Kind::Places).await;
+    for point in points.into_iter().filter(|point| point.name().starts_with("dead-letters/")) {
+        let house = Scenario::Poisoned.house(Kind::Places).await;
+        Faults::new().kill(point).run(walk(&house, Scenario::Poisoned, Kind::Places, 1)).await;
+        house.take(Step::Letters, Kind::Places).await;
+        assert!(house.letters_kept() >= 1, "{point}");
+    }
 }
 
 #[tokio::test]
