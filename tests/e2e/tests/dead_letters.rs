@@ -1,6 +1,8 @@
 //! An intent that can never be carried out: its fan is told so, its seat is free
 //! again, and its letter is kept.
 
+#![cfg(test)]
+
 use contracts::live::{Frame, OrderFrame};
 use contracts::messages::OrderIntent;
 use contracts::orders::{OrderBody, OrderStateBody};
