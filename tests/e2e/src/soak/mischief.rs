@@ -6,6 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use fault_points::Point;
+use tokio::sync::Mutex;
 
 use crate::demo::chance::Chance;
 use crate::soak::processes;
@@ -130,9 +131,13 @@ async fn tell(stack: &Stack, command: &[&str]) -> bool {
     words.exec_async(&mut connection).await.is_ok()
 }
 
+/// There is one file of orders for the whole stack.
+static ORDERS: Mutex<()> = Mutex::const_new(());
+
 /// Gives an order to whoever comes to a point next, and takes it back; whether
 /// somebody came.
 async fn visited(order: &str, stands: Duration) -> bool {
+    let _alone = ORDERS.lock().await;
     let file = Stack::faults_file();
     let came = with_suffix(&file);
     // Neither is there, or both are left over from a run that was broken off.

@@ -19,6 +19,9 @@ pub struct Options {
     /// The seed of the first one.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
+    /// How many at once. What breaks in one then breaks in the others, too.
+    #[arg(long, default_value_t = 4, value_parser = clap::value_parser!(u8).range(1..=16))]
+    pub at_once: u8,
     /// Prints the outcome as one JSON object, the last line of standard output.
     #[arg(long)]
     pub json: bool,

@@ -3,9 +3,11 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
+use futures::{StreamExt, stream};
 use serde::Serialize;
 
-use crate::demo::{report, run};
+use crate::demo::run::{self, Finished};
+use crate::demo::{self, report};
 use crate::error::ClientError;
 use crate::soak::mischief::Mischief;
 use crate::soak::options::Options;
@@ -32,56 +34,69 @@ pub struct Outcome {
     pub seconds: u64,
 }
 
-/// Makes the runs, one after the other; `tell` hears of each.
+/// One run.
+struct Run {
+    number: u32,
+    demo: demo::options::Options,
+    finished: Finished,
+    mischief: Mischief,
+    troubles: BTreeMap<&'static str, u32>,
+    took: Duration,
+}
+
+/// Makes the runs; `tell` hears of each when it is over.
 ///
 /// # Errors
 /// When a run can't be made, or messages are left at the end.
 pub async fn all(options: &Options, mut tell: impl FnMut(&str)) -> Result<Outcome, ClientError> {
     let begun = Instant::now();
     let mut outcome = Outcome { seed: options.seed, ..Outcome::default() };
-    for number in 0..options.runs {
-        one(options, number, &mut outcome, &mut tell).await?;
+    let mut runs = stream::iter(0..options.runs)
+        .map(|number| one(options, number))
+        .buffer_unordered(options.at_once.into());
+    while let Some(run) = runs.next().await {
+        outcome.count(run?, &mut tell);
     }
     World::connect()?.until_intents_are_worked_off().await?;
     outcome.seconds = begun.elapsed().as_secs();
     Ok(outcome)
 }
 
-async fn one(
-    options: &Options,
-    number: u32,
-    outcome: &mut Outcome,
-    tell: &mut impl FnMut(&str),
-) -> Result<(), ClientError> {
+async fn one(options: &Options, number: u32) -> Result<Run, ClientError> {
     let demo = options.demo(number);
     let mischief = Mischief::of(demo.seed);
-    let mut happened = BTreeMap::new();
+    let mut troubles = BTreeMap::new();
     let begun = Instant::now();
     let finished = run::run_beside(&demo, async |world| {
-        happened = mischief.happen(&world.stack).await;
+        troubles = mischief.happen(&world.stack).await;
     })
     .await?;
-    let account = &finished.account;
-    outcome.runs += 1;
-    outcome.sold += account.sold;
-    outcome.rejected += account.rejected;
-    let words: Vec<String> =
-        happened.iter().map(|(name, count)| format!("{name} {count}")).collect();
-    for (name, count) in happened {
-        *outcome.troubles.entry(name).or_default() += count;
-    }
-    let took = begun.elapsed();
-    tell(&line(number, &demo.seed, account.sold, took, &words));
-    if !account.is_kept() {
-        outcome.broken += 1;
-        outcome.broken_seeds.push(demo.seed);
-        tell(&format!("{mischief:?}"));
-        tell(&report::text(&finished, &demo, took));
-    }
-    Ok(())
+    Ok(Run { number, demo, finished, mischief, troubles, took: begun.elapsed() })
 }
 
-fn line(number: u32, seed: &u64, sold: u32, took: Duration, troubles: &[String]) -> String {
-    let (number, seconds) = (number + 1, took.as_secs());
+impl Outcome {
+    fn count(&mut self, run: Run, tell: &mut impl FnMut(&str)) {
+        let account = &run.finished.account;
+        self.runs += 1;
+        self.sold += account.sold;
+        self.rejected += account.rejected;
+        tell(&line(&run));
+        for (name, count) in &run.troubles {
+            *self.troubles.entry(name).or_default() += count;
+        }
+        if !account.is_kept() {
+            self.broken += 1;
+            self.broken_seeds.push(run.demo.seed);
+            tell(&format!("{:?}", run.mischief));
+            tell(&report::text(&run.finished, &run.demo, run.took));
+        }
+    }
+}
+
+fn line(run: &Run) -> String {
+    let sold = run.finished.account.sold;
+    let (number, seed, seconds) = (run.number + 1, run.demo.seed, run.took.as_secs());
+    let trouble = |(name, count): (&&str, &u32)| format!("{name} {count}");
+    let troubles: Vec<String> = run.troubles.iter().map(trouble).collect();
     format!("run {number}, seed {seed}: {sold} sold in {seconds} s; {}", troubles.join(", "))
 }
