@@ -108,16 +108,12 @@ impl House {
             hold: HoldTime::default(),
         };
         let persistence = Persistence {
-            catalog: sale.catalog.clone(),
-            orders: sale.orders.clone(),
             inventory,
-            partitions: sale.partition_cache(),
-            visibility: Visibility::new(intents_client, intents_url),
             dead_letters: DeadLetters::new(
                 queues::client(&dead_letters.sdk_config()),
                 dead_letters.queue_url("dead-letters"),
             ),
-            time: HoldTime::default(),
+            ..persistence(&sale, &intents)
         };
         let empty = RedisServer::start(Engine::Redis);
         let nothing = Inventory::new(Redis::connect(&empty.url(), RedisMode::Single));
@@ -190,6 +186,11 @@ impl House {
     /// An intent that nobody sent here.
     pub fn resend(&self, intent: &OrderIntent) {
         self.kept().intents.push(intent.clone());
+    }
+
+    /// From now on nothing comes again that was delivered before.
+    pub fn forget(&self) {
+        *self.kept() = Kept::default();
     }
 
     /// The intents that were ever sent.
@@ -272,6 +273,23 @@ fn compensation(
         live: LiveQueue::new(client(live), live.queue_url("live-updates")),
         parked: ParkedLetters::new(client(parked), parked.queue_url("parked")),
         visibility: Visibility::new(client(letters), letters.queue_url("dead-letters")),
+    }
+}
+
+/// A function of its own that persists intents of this sale. What it gives up goes
+/// where what comes back does.
+#[must_use]
+pub fn persistence(sale: &Sale, intents: &FakeQueue) -> Persistence {
+    let client = queues::client(&intents.sdk_config());
+    let url = intents.queue_url("order-intents");
+    Persistence {
+        catalog: sale.catalog.clone(),
+        orders: sale.orders.clone(),
+        inventory: sale.inventory.clone(),
+        partitions: sale.partition_cache(),
+        visibility: Visibility::new(client.clone(), url.clone()),
+        dead_letters: DeadLetters::new(client, url),
+        time: HoldTime::default(),
     }
 }
 

@@ -1,0 +1,148 @@
+//! What an order costs from its request until it is pending, counted from what the
+//! functions really sent.
+
+#![cfg(test)]
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use domain::OrderState;
+use faults::House;
+use faults::scenario::{FAN, KEY, Kind};
+use serde_json::{Value, json};
+use test_support::wire::Sent;
+
+const PLACES: u32 = 200;
+
+/// Everything is warm: caches are filled, connections open, scripts known.
+async fn warm() -> House {
+    let house = House::of(PLACES, 4).await;
+    house.order("other", KEY, &Kind::Places.body()).await;
+    house.order("another", KEY, &Kind::Seats.body()).await;
+    house.deliver().await;
+    house.stream().await;
+    house.forget();
+    let _ = house.sale.wire.take_sent();
+    house
+}
+
+fn one_ticket() -> Value {
+    json!({"lines": [{"ticket_type": "floor", "quantity": 1}]})
+}
+
+fn capacity(sent: &[Sent]) -> (f64, f64) {
+    let sum = |of: fn(&Sent) -> f64| sent.iter().map(of).sum();
+    (sum(|sent| sent.written), sum(|sent| sent.read))
+}
+
+/// How often Redis was asked to run a script.
+fn scripts_run(house: &House) -> u64 {
+    let client = redis::Client::open(house.sale.redis.url()).unwrap();
+    let mut connection = client.get_connection().unwrap();
+    let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut connection).unwrap();
+    let calls = |line: &str| -> Option<u64> {
+        let (name, rest) = line.split_once(":calls=")?;
+        let is_script = ["cmdstat_evalsha", "cmdstat_eval"].contains(&name);
+        is_script.then(|| rest.split(',').next()?.parse().ok())?
+    };
+    stats.lines().filter_map(calls).sum()
+}
+
+#[tokio::test]
+async fn a_one_ticket_order_costs_4_write_units_2_read_units_1_message_and_2_scripts() {
+    let house = warm().await;
+    let before = scripts_run(&house);
+    assert_eq!(house.order(FAN, KEY, &one_ticket()).await.status, 202);
+    let on_the_way_in = scripts_run(&house);
+    assert_eq!(on_the_way_in - before, 1, "one script on the way in");
+    assert_eq!(house.intents_sent().len(), 1, "one message");
+    assert_eq!(house.deliver().await, Vec::<String>::new());
+    assert_eq!(scripts_run(&house) - on_the_way_in, 1, "one to settle");
+    let sent = house.sale.wire.take_sent();
+    let (written, read) = capacity(&sent);
+    assert_eq!(house.fans_order().await.state, OrderState::Pending);
+    println!("a one-ticket order: {written} write units, {read} read units");
+    assert!(written <= 4.0, "{written}: {sent:?}");
+    assert!(read <= 2.0, "{read}: {sent:?}");
+}
+
+#[tokio::test]
+async fn a_refusal_costs_a_write_unit_a_read_unit_and_a_script() {
+    let house = warm().await;
+    let before = scripts_run(&house);
+    let too_many = json!({"lines": [{"ticket_type": "stalls", "seats": ["A-1-0"]}]});
+    assert_eq!(house.order(FAN, KEY, &too_many).await.status, 409);
+    assert_eq!(scripts_run(&house) - before, 1);
+    assert_eq!(house.intents_sent().len(), 0);
+    let (written, read) = capacity(&house.sale.wire.take_sent());
+    assert!(written <= 1.0 && read <= 1.0, "{written} {read}");
+}
+
+/// What a table is billed for: names and values, and 100 bytes for each item.
+fn bytes(item: &std::collections::HashMap<String, AttributeValue>) -> usize {
+    let value = |value: &AttributeValue| {
+        let text = value.as_s().map(String::len);
+        // Two digits a byte, and one byte more.
+        let number = || value.as_n().map(|number| number.len().div_ceil(2) + 1);
+        let bytes = |_| value.as_b().map(|bytes| bytes.as_ref().len());
+        text.or_else(|_| number()).or_else(bytes).expect("items of ours have nothing else")
+    };
+    100 + item.iter().map(|(name, of)| name.len() + value(of)).sum::<usize>()
+}
+
+async fn stored_bytes(house: &House, table: &str) -> usize {
+    let client = aws_sdk_dynamodb::Client::new(&house.sale.dynamo.sdk_config());
+    let items = client.scan().table_name(table).send().await.unwrap().items.unwrap_or_default();
+    items.iter().map(bytes).sum()
+}
+
+#[tokio::test]
+async fn an_order_and_a_refusal_take_512_bytes_each_at_most() {
+    let house = House::of(PLACES, 1).await;
+    let tables = house.sale.dynamo.tables.clone();
+    house.order(FAN, KEY, &one_ticket()).await;
+    house.deliver().await;
+    let receipt = stored_bytes(&house, &tables.orders).await;
+    let unit = stored_bytes(&house, &tables.units).await;
+    let too_many = json!({"lines": [{"ticket_type": "floor", "quantity": 40}]});
+    for key in ["first", "second", "third", "fourth"] {
+        assert_eq!(house.order("rival", key, &too_many).await.status, 202);
+    }
+    let before = stored_bytes(&house, &tables.orders).await;
+    assert_eq!(house.order("late", KEY, &too_many).await.status, 409);
+    let refusal = stored_bytes(&house, &tables.orders).await - before;
+    let a_day = |each: usize| each * 100_000 / 1_000_000;
+    println!(
+        "an order takes {receipt} bytes and {unit} for its unit, a refusal {refusal}; \
+         100,000 a day grow by {} MB, 100,000 refusals by {} MB",
+        a_day(receipt + unit),
+        a_day(refusal)
+    );
+    assert!(receipt <= 512 && refusal <= 512, "{receipt} {refusal}");
+}
+
+/// No counter, no shared item: what one order writes, no other does.
+#[tokio::test]
+async fn no_item_is_written_by_more_than_one_order() {
+    let house = warm().await;
+    for number in 0..40 {
+        let fan = format!("fan-{number}");
+        assert_eq!(house.order(&fan, KEY, &one_ticket()).await.status, 202);
+    }
+    let _ = house.sale.wire.take_sent();
+    assert_eq!(house.deliver().await, Vec::<String>::new());
+    let mut writers: BTreeMap<String, BTreeSet<usize>> = BTreeMap::new();
+    let sent = house.sale.wire.take_sent();
+    let transactions = sent.iter().filter(|sent| sent.action == "TransactWriteItems");
+    for (order, transaction) in transactions.enumerate() {
+        let items = transaction.request["TransactItems"].as_array().unwrap();
+        assert_eq!(items.len(), 2, "the order and its unit");
+        for item in items {
+            let put = &item["Put"];
+            let key = format!("{} {} {}", put["TableName"], put["Item"]["pk"], put["Item"]["sk"]);
+            writers.entry(key).or_default().insert(order);
+        }
+    }
+    assert_eq!(writers.len(), 80);
+    assert!(writers.values().all(|orders| orders.len() == 1), "{writers:?}");
+}
