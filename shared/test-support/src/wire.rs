@@ -4,6 +4,7 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 use aws_config::SdkConfig;
 use aws_smithy_http_client::Builder;
@@ -78,6 +79,8 @@ struct State {
     left: Option<usize>,
     /// Where requests wait for each other, and how many more have to come.
     meetings: Vec<(String, Arc<Barrier>, usize)>,
+    /// How long each request is on its way.
+    takes: Duration,
     sent: Vec<Sent>,
 }
 
@@ -137,6 +140,12 @@ impl Wire {
     /// Carries everything again.
     pub fn heal(&self) {
         self.state().left = None;
+    }
+
+    /// From now on each request takes so long on its way, as those to a table of
+    /// another machine do.
+    pub fn slow_down(&self, takes: Duration) {
+        self.state().takes = takes;
     }
 
     /// Whether every fault was met.
@@ -232,6 +241,10 @@ async fn carry(
     }
     if is_dynamo {
         ask_for_capacity(&mut request, sent.request.clone());
+    }
+    let takes = wire.state().takes;
+    if !takes.is_zero() {
+        tokio::time::sleep(takes).await;
     }
     let response = inner.call(request).await?;
     let (response, body) = whole(response).await?;
