@@ -61,7 +61,7 @@ async fn b7_a_malformed_order_names_its_field_and_leaves_the_stock_unchanged() -
         (json!({"lines": many}).to_string(), "/lines"),
         (json!({"lines": []}).to_string(), "/lines"),
         (json!({"lines": [{"ticket_type": "floor"}]}).to_string(), "/lines/0"),
-        (json!({"lines": [{"quantity": 1}]}).to_string(), "/lines/0"),
+        (json!({"lines": [{"quantity": 1}]}).to_string(), "/lines/0/ticket_type"),
         (
             json!({"lines": [{"ticket_type": "{a}:#", "quantity": 1}]}).to_string(),
             "/lines/0/ticket_type",
