@@ -215,7 +215,8 @@ async fn l4_a_message_that_makes_no_sense_gets_an_error_and_the_connection_stays
 {
     let world = World::connect()?;
     let sale = Plan::new().section("stalls", "A", 1, 2).set_up(&world).await?;
-    let mut connection = world.connect_live(&sale.viewer_token().await?).await?;
+    // A person's own token: an admission or a viewer's pass is told `forbidden` of other events.
+    let mut connection = world.connect_live(&sale.operator.token).await?;
     let huge = json!({"action": "ping", "padding": "x".repeat(200_000)}).to_string();
     let unknown_event = json!({"action": "subscribe", "event": format!("e-{}", new_word())});
     let unknown_section = json!({"action": "subscribe", "event": sale.event, "sections": ["Z"]});
