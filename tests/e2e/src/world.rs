@@ -79,7 +79,9 @@ impl World {
             "QueueUrl": self.stack.order_intents_queue_url,
             "AttributeNames": names,
         });
-        eventually("the queue is worked off", SOON, async || {
+        // A message whose function died comes back after six times its timeout.
+        let within = SOON + 6 * Duration::from_secs(self.stack.persistence_timeout_seconds.into());
+        eventually("the queue is worked off", within, async || {
             let answer = self.sqs("GetQueueAttributes", &ask).await?;
             let count = |name: &&str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
             let counts: Vec<Option<u32>> = names.iter().map(count).collect();
