@@ -18,7 +18,7 @@ use lambda_kit::batch::Deadline;
 use lambda_kit::testing::sqs_event;
 use order_persistence::handler::{ONE_INTENT, Persistence};
 use redis_store::{Inventory, Redis, RedisMode};
-use serde_json::{Value, json};
+use serde_json::json;
 use test_sale::{EPOCH, Sale, now, places};
 use test_support::queue::FakeQueue;
 use test_support::wire::Wire;
@@ -34,18 +34,23 @@ fn main() {
     let places = u32::try_from(WORKERS.iter().sum::<usize>() * BATCHES * BATCH).expect("few");
     let sale = runtime.block_on(Sale::of(places, 0));
     runtime.block_on(sale.raise_mark(EPOCH, places));
-    println!("Orders a second on one event, each request to the tables {ON_THE_WAY:?} on its way:");
+    tell(&format!(
+        "Orders a second on one event, each request to the tables {ON_THE_WAY:?} on its way:"
+    ));
     let mut curve = Vec::new();
     for workers in WORKERS {
         let rate = measure(&runtime, &sale, workers);
-        println!("  {workers} workers {rate:>8.0}/s");
+        tell(&format!("  {workers} workers {rate:>8.0}/s"));
         curve.push(json!({"workers": workers, "orders_per_second": rate.round()}));
     }
     if std::env::args().any(|word| word == "--json") {
-        let outcome: Value = json!({"persistence": curve});
-        // A reader that has gone away has read enough.
-        writeln!(std::io::stdout(), "{outcome}").ok();
+        tell(&json!({"persistence": curve}).to_string());
     }
+}
+
+/// A reader that has gone away has read enough.
+fn tell(line: &str) {
+    writeln!(std::io::stdout(), "{line}").ok();
 }
 
 fn runtime() -> Runtime {
