@@ -4,13 +4,16 @@ use std::time::Duration;
 
 use contracts::messages::OrderIntent;
 use domain::{
-    Epoch, EventId, Intent, Line, Order, OrderId, OrderLines, SeatLabel, TicketType, Wanted,
+    Epoch, EventId, Intent, Line, Order, OrderId, OrderLines, SeatLabel, Standing, TicketType,
+    Wanted,
 };
-use dynamo_store::{CatalogStore, EventCache, OrderStore, PartitionCache, PartitionCounts};
+use dynamo_store::{
+    CatalogStore, Consistency, EventCache, OrderStore, PartitionCache, PartitionCounts,
+};
 use jiff::SignedDuration;
 use redis_store::{
-    Inventory, Redis, RedisMode, Reservation, Reserve, SaleControl, SeatStatus, Settle, Settled,
-    TypeControl, TypeCounts,
+    Inventory, LoadedCounts, LoadedOrder, Redis, RedisMode, Reservation, Reserve, SaleControl,
+    SeatStatus, Settle, Settled, TypeControl, TypeCounts,
 };
 use test_support::dynamo::Dynamo;
 use test_support::redis::{Engine, RedisServer};
@@ -100,6 +103,60 @@ impl Sale {
         parts::add_seats(inventory, &event, epoch, 0, &labels).await;
         parts::activate(inventory, &event, epoch).await;
         self.catalog.event_activate(&event, epoch).await.expect("an event on sale");
+    }
+
+    /// Begins to build the inventory again, as whoever recovers it does: under an
+    /// epoch of its own. Until that is finished nothing is sold.
+    ///
+    /// # Panics
+    /// When the stores fail.
+    pub async fn build_begin(&self) -> Epoch {
+        let event = self.catalog.event_fetch(&show(), Consistency::Strong).await;
+        let from = event.expect("the table").expect("the event").epoch;
+        self.catalog.epoch_raise(&show(), from).await.expect("an epoch of its own");
+        let epoch = Epoch(from.0 + 1);
+        assert!(self.inventory.build_begin(&show(), epoch).await.expect("a build"));
+        epoch
+    }
+
+    /// Builds that epoch from the catalogue and the units that are owned, and lets
+    /// it sell.
+    ///
+    /// # Panics
+    /// When the stores fail, or something could not be loaded.
+    pub async fn build_finish(&self, epoch: Epoch) {
+        let event = show();
+        let types = self.catalog.ticket_types_list(&event, Consistency::Strong).await;
+        let types = types.expect("the table");
+        // Seats come with their sections.
+        let without_seats = |ticket_type: &TicketType| TypeControl {
+            ceiling: if ticket_type.id == kind("stalls") { 0 } else { ticket_type.ceiling },
+            ..control(ticket_type)
+        };
+        let controls: Vec<TypeControl> = types.iter().map(without_seats).collect();
+        parts::build(&self.inventory, &event, epoch, &controls).await;
+        let sections = self.catalog.sections_list(&event, Consistency::Strong).await;
+        for section in sections.expect("the table") {
+            let labels: Vec<SeatLabel> = section.labels().collect();
+            parts::add_seats(&self.inventory, &event, epoch, section.first, &labels).await;
+        }
+        let orders = self.live_orders(&types).await;
+        let loaded: Vec<LoadedOrder> = orders.iter().map(loaded_order).collect();
+        self.inventory.orders_load(&event, epoch, &loaded).await.expect("orders");
+        let units = orders.iter().map(|order| order.units().count() as u64).sum();
+        let counts = LoadedCounts { units, orders: orders.len() as u64 };
+        assert!(self.inventory.activate(&event, epoch, counts).await.expect("an inventory"));
+    }
+
+    async fn live_orders(&self, types: &[TicketType]) -> Vec<Order> {
+        let mut owners = Vec::new();
+        for ticket_type in types {
+            let units = self.orders.units_list(&show(), &ticket_type.id, &partitions()).await;
+            owners.extend(units.expect("the table").into_iter().map(|unit| unit.owner));
+        }
+        let mut orders = self.orders.orders_fetch(&owners).await.expect("the table");
+        orders.retain(|order| order.state.standing() == Standing::Live);
+        orders
     }
 
     /// Lets all places be issued.
@@ -343,4 +400,15 @@ fn stalls() -> TicketType {
 /// No unit may be issued yet.
 fn control(ticket_type: &TicketType) -> TypeControl {
     parts::type_control(ticket_type, 0)
+}
+
+fn loaded_order(order: &Order) -> LoadedOrder {
+    LoadedOrder {
+        order: order.id,
+        customer: order.customer.key(),
+        fingerprint: order.fingerprint,
+        version: order.version,
+        standing: Settle::of(order, order.epoch, true).standing,
+        lines: order.lines.clone(),
+    }
 }

@@ -66,6 +66,12 @@ impl Settling {
         Self::beginning(order, Project::OrderFetchByKey, world)
     }
 
+    /// The same with the event as it is remembered.
+    #[must_use]
+    pub fn knowing(self, epoch: u8) -> Self {
+        Self { epoch, ..self }
+    }
+
     fn beginning(order: OrderNo, next: Project, world: &World) -> Self {
         let epoch = world.tables.epoch;
         Self { order, next, record: None, epoch, reread: false, contradictors: Set::NONE }

@@ -37,8 +37,16 @@ pub const LOST_ITS_UNIT: &str = "an accepted order loses its unit to another";
 /// An example: the inventory is recovered.
 pub const BUILT_AGAIN: &str = "a lost inventory sells again";
 
-/// All of them, and examples that show that the model gets anywhere.
+/// The promises, and examples that show that the model gets anywhere.
 pub(crate) fn all() -> Vec<Property<Sale>> {
+    let mut all = promises();
+    all.extend(examples());
+    all
+}
+
+/// The promises.
+#[must_use]
+pub fn promises() -> Vec<Property<Sale>> {
     vec![
         Property::always(ONE_OWNER, one_owner),
         Property::always(ONE_HOLDER, one_holder),
@@ -64,6 +72,11 @@ pub(crate) fn all() -> Vec<Property<Sale>> {
         Property::always(AGREEMENT, |sale, world: &World| {
             !world.is_at_rest() || sale.orders().all(|order| agrees(sale, world, order))
         }),
+    ]
+}
+
+fn examples() -> Vec<Property<Sale>> {
+    vec![
         Property::sometimes(PERSISTED, |_, world: &World| {
             world.is_at_rest() && some(world, |item| item.state == OrderState::Pending)
         }),

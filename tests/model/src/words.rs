@@ -235,6 +235,12 @@ impl<T: Ord + Copy> Bag<T> {
         at.map(|at| self.0.remove(at)).is_some()
     }
 
+    /// The least.
+    #[must_use]
+    pub fn first(&self) -> Option<T> {
+        self.0.first().copied()
+    }
+
     /// Whether there is none.
     #[must_use]
     pub fn is_empty(&self) -> bool {

@@ -1,6 +1,8 @@
 //! Every interleaving of small sales: no promise breaks, and everything comes to
 //! rest. What can go wrong in each stands in its budget.
 
+#![cfg(test)]
+
 use model::properties::{BUILT_AGAIN, EXPIRED, LOST_ITS_UNIT, PERSISTED, TOO_LATE};
 use model::{Budget, Sale, Set, Wish, rest};
 use stateright::{Checker, Expectation, Model};

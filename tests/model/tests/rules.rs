@@ -1,6 +1,8 @@
 //! Each rule is for something: without it, the model finds a way to break a
 //! promise. This is also how the model is known to bite.
 
+#![cfg(test)]
+
 use std::collections::BTreeSet;
 
 use model::properties::*;
