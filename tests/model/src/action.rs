@@ -2,6 +2,7 @@
 
 use crate::ending::Ending;
 use crate::inventory::{Gate, Inventory};
+use crate::letters::Compensating;
 use crate::persistence::{Persist, Persisting};
 use crate::projector::{Image, Settling};
 use crate::reading::Reading;
@@ -43,10 +44,12 @@ pub enum Step {
     Orders(Reading),
     /// Whoever ends an order does the next call.
     Ending(Ending),
-    /// `order-persistence` receives an intent.
+    /// `order-persistence` receives an intent, or `dead-letters` a dead one.
     Receive(Intent),
     /// `order-persistence` does its next call.
     Persistence(Persisting),
+    /// `dead-letters` does its next call.
+    Letters(Compensating),
     /// `order-projector` receives a record of the stream.
     Project(Image),
     /// `order-projector` receives a retry.
@@ -72,6 +75,8 @@ pub enum Fault {
     ReservationDies(Placing),
     /// `order-persistence` dies.
     PersistenceDies(Persisting),
+    /// `dead-letters` dies.
+    LettersDie(Compensating),
     /// `order-projector` dies.
     ProjectorDies(Settling),
     /// Whoever ends an order dies.
@@ -121,14 +126,16 @@ impl World {
         }
         self.reading.distinct().for_each(|one| may(Step::Orders(*one)));
         self.ending.distinct().for_each(|one| may(Step::Ending(*one)));
-        self.queue.distinct().for_each(|one| may(Step::Receive(*one)));
+        self.queue.distinct().filter(|one| !one.dead).for_each(|one| may(Step::Receive(*one)));
+        self.letters.distinct().for_each(|one| may(Step::Letters(*one)));
         self.persisting.distinct().for_each(|one| may(Step::Persistence(*one)));
         self.stream.distinct().for_each(|one| may(Step::Project(*one)));
         self.settling.distinct().for_each(|one| may(Step::Projector(*one)));
         if recovery::is_due(self) {
             may(Step::Recover);
         } else {
-            // Before that, a retry would only come back.
+            // Before that, retries and letters would only come back.
+            self.queue.distinct().filter(|one| one.dead).for_each(|one| may(Step::Receive(*one)));
             self.retries.iter().for_each(|order| may(Step::Retry(OrderNo(order))));
         }
         let is_timeout_due = self.persisting.iter().any(|persisting| persisting.aged);
@@ -173,6 +180,7 @@ impl World {
     fn crashes(&self, mut may: impl FnMut(Fault)) {
         self.placing.distinct().for_each(|one| may(Fault::ReservationDies(*one)));
         self.ending.distinct().for_each(|one| may(Fault::EndingDies(*one)));
+        self.letters.distinct().for_each(|one| may(Fault::LettersDie(*one)));
         self.settling.distinct().for_each(|one| may(Fault::ProjectorDies(*one)));
         if self.recovery != Recovery::Idle {
             may(Fault::RecoveryDies);
@@ -236,11 +244,19 @@ impl World {
             }
             Step::Receive(intent) => {
                 self.queue.take(&intent);
-                self.persisting.put(Persisting::of(sale, intent));
+                if intent.dead {
+                    self.letters.put(Compensating::of(intent, self));
+                } else {
+                    self.persisting.put(Persisting::of(sale, intent));
+                }
             }
             Step::Persistence(persisting) => {
                 self.persisting.take(&persisting);
                 persisting.step(sale, self);
+            }
+            Step::Letters(letter) => {
+                self.letters.take(&letter);
+                letter.step(sale, self);
             }
             Step::Project(image) => {
                 self.stream.take(&image);
@@ -269,6 +285,7 @@ impl World {
             Fault::WritesLost(_) => &mut self.budget.lost_writes,
             Fault::ReservationDies(_)
             | Fault::PersistenceDies(_)
+            | Fault::LettersDie(_)
             | Fault::ProjectorDies(_)
             | Fault::EndingDies(_)
             | Fault::RecoveryDies
@@ -281,7 +298,7 @@ impl World {
             Fault::DuplicateRecord(image) => self.stream.put(image),
             Fault::DeadLetter(intent) => {
                 self.queue.take(&intent);
-                self.queue.put(Intent { dead: true, ..intent });
+                self.queue.put(intent.given_up());
             }
             Fault::RedisLost => {
                 self.inventory = Inventory { gate: Gate::Missing, records: [None; ORDERS] };
@@ -292,6 +309,10 @@ impl World {
             }
             Fault::EndingDies(ending) => {
                 self.ending.take(&ending);
+            }
+            Fault::LettersDie(letter) => {
+                self.letters.take(&letter);
+                self.queue.put(letter.intent);
             }
             Fault::RecoveryDies => self.recovery = Recovery::Idle,
             Fault::ProjectorDies(settling) => {

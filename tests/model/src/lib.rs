@@ -4,6 +4,7 @@
 //! ```text
 //! till.rs          reservation         order_fetch ─ reserve ─ send | order_refuse
 //! persistence.rs   order-persistence   order_persist ─ settle | order_refuse ─ release
+//! letters.rs       dead-letters        order_refuse ─ settle
 //! projector.rs     order-projector     settle ─ reread ─ settle …, or later
 //! ending.rs        whoever ends one    order_fetch ─ order_end ─ settle
 //! reading.rs       orders              order_fetch ─ record ─ order_refuse
@@ -26,6 +27,7 @@
 mod action;
 mod ending;
 mod inventory;
+mod letters;
 mod persistence;
 mod projector;
 pub mod properties;
@@ -43,6 +45,7 @@ mod world;
 pub use action::{Action, Fault, People, Step};
 pub use ending::{EndCall, Ending};
 pub use inventory::{Gate, Inventory, Record, RecordState, Reply, Settle, Settled};
+pub use letters::{Compensate, Compensating};
 pub use persistence::{Persist, Persisting};
 pub use projector::{Image, Project, Settling};
 pub use reading::{Look, Reading};

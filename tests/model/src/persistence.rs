@@ -34,9 +34,9 @@ pub enum Persist {
     OwnerFetch(OrderNo),
     /// Makes Redis agree with an order; if it is another's, this one is refused then.
     Settle(OrderNo, Item),
-    /// Reads that order again, as Redis asks for.
-    Reread(OrderNo),
-    /// Makes Redis agree with what was read again since it was of this epoch.
+    /// Reads that order again, as Redis asks for, which was of this epoch.
+    Reread(OrderNo, u8),
+    /// Makes Redis of this epoch agree with what was read again.
     SettleReread(OrderNo, Item, u8),
     /// Stores a refusal.
     OrderRefuse(Why),
@@ -48,10 +48,7 @@ impl Persisting {
     /// An intent that was received now.
     #[must_use]
     pub fn of(sale: &Sale, intent: Intent) -> Self {
-        let next = if intent.dead {
-            // What its queue gave up comes to the dead-letter queue.
-            Persist::OrderRefuse(Why::Unprocessable)
-        } else if sale.is_too_late(intent.left) {
+        let next = if sale.is_too_late(intent.left) {
             Persist::OrderRefuse(Why::HoldExpired)
         } else {
             Persist::OrderPersist
@@ -73,8 +70,8 @@ impl Persisting {
                 None => Some(Persist::OrderRefuse(self.why_taken(sale))),
             },
             Persist::Settle(of, item) => self.settle(sale, world, of, item),
-            Persist::Reread(of) => {
-                let (item, epoch) = (world.tables.order_fetch(of), world.tables.epoch);
+            Persist::Reread(of, epoch) => {
+                let item = world.tables.order_fetch(of);
                 item.map(|item| Persist::SettleReread(of, item, epoch))
             }
             Persist::SettleReread(of, item, epoch) => {
@@ -114,7 +111,11 @@ impl Persisting {
                     failed.next().and_then(|(unit, _)| world.tables.units[usize::from(unit)]);
                 Some(owner.map_or(Persist::OrderRefuse(self.why_taken(sale)), Persist::OwnerFetch))
             }
-            PersistVerdict::Poison => Some(Persist::OrderRefuse(Why::Unprocessable)),
+            // It is buried, and that is all.
+            PersistVerdict::Poison => {
+                world.queue.put(self.intent.given_up());
+                None
+            }
             // Contention: it is tried again.
             PersistVerdict::Contention | PersistVerdict::Unclear => Some(Persist::OrderPersist),
         }
@@ -139,7 +140,7 @@ impl Persisting {
         let epoch = world.tables.epoch;
         let settled = world.settle(sale, &Settle { epoch, order: of, item, reread: false });
         if settled == Settled::Reread {
-            return Some(Persist::Reread(of));
+            return Some(Persist::Reread(of, epoch));
         }
         self.settled(sale, of)
     }

@@ -34,6 +34,8 @@ pub const EXPIRED: &str = "an order expires";
 pub const TOO_LATE: &str = "a hold expires before its order is persisted";
 /// An example: Redis gave a unit away twice, and DynamoDB did not.
 pub const LOST_ITS_UNIT: &str = "an accepted order loses its unit to another";
+/// An example: a dead letter is seen to.
+pub const GIVEN_UP: &str = "an order ends because its intent was given up";
 /// An example: the inventory is recovered.
 pub const BUILT_AGAIN: &str = "a lost inventory sells again";
 
@@ -85,6 +87,9 @@ fn examples() -> Vec<Property<Sale>> {
         }),
         Property::sometimes(TOO_LATE, |_, world: &World| {
             world.is_at_rest() && some(world, |item| item.why == Some(Why::HoldExpired))
+        }),
+        Property::sometimes(GIVEN_UP, |_, world: &World| {
+            world.is_at_rest() && some(world, |item| item.why == Some(Why::Unprocessable))
         }),
         Property::sometimes(LOST_ITS_UNIT, |_, world: &World| {
             let had = |(queued, item): (&Option<Set>, &Option<Item>)| {

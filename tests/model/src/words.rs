@@ -206,6 +206,14 @@ pub struct Intent {
     pub dead: bool,
 }
 
+impl Intent {
+    /// The same in the dead-letter queue, where its time plays no part.
+    #[must_use]
+    pub fn given_up(self) -> Self {
+        Self { dead: true, left: 0, ..self }
+    }
+}
+
 /// A collection in which only the number of equal things counts.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Bag<T>(Vec<T>);

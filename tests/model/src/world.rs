@@ -2,6 +2,7 @@
 
 use crate::ending::Ending;
 use crate::inventory::{Inventory, Settle, Settled};
+use crate::letters::Compensating;
 use crate::persistence::Persisting;
 use crate::projector::{Image, Settling};
 use crate::reading::Reading;
@@ -29,6 +30,8 @@ pub struct World {
     pub placing: Bag<Placing>,
     /// Intents being persisted.
     pub persisting: Bag<Persisting>,
+    /// Dead letters being seen to.
+    pub letters: Bag<Compensating>,
     /// Orders being settled.
     pub settling: Bag<Settling>,
     /// Orders being ended.
@@ -61,6 +64,7 @@ impl World {
             retries: Set::NONE,
             placing: Bag::default(),
             persisting: Bag::default(),
+            letters: Bag::default(),
             settling: Bag::default(),
             ending: Bag::default(),
             reading: Bag::default(),
@@ -106,6 +110,7 @@ impl World {
     pub fn is_at_rest(&self) -> bool {
         let processes = self.placing.is_empty()
             && self.persisting.is_empty()
+            && self.letters.is_empty()
             && self.settling.is_empty()
             && self.ending.is_empty()
             && self.reading.is_empty();

@@ -45,6 +45,8 @@ pub enum Command {
         /// Whether Redis is there.
         redis: Redis,
     },
+    /// A message of order-intents is given up by its queue, and its letter seen to.
+    GiveUp(Index),
     /// A record of the stream is delivered, perhaps with all others of its order,
     /// and perhaps it comes again.
     Project {
@@ -104,6 +106,7 @@ fn command() -> impl Strategy<Value = Command> {
         5 => project.prop_map(|(record, whole, again, redis)| {
             Command::Project { record, whole, again, redis }
         }),
+        1 => any::<Index>().prop_map(Command::GiveUp),
         2 => any::<Index>().prop_map(Command::Retry),
         3 => (order(), any::<bool>()).prop_map(|(order, settles)| Command::End { order, settles }),
         3 => order().prop_map(Command::Lapse),

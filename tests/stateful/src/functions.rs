@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use dead_letters::handler::Compensation;
 use domain::{HoldTime, SessionId};
 use dynamo_store::{EventCache, StoredKey};
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +13,7 @@ use order_persistence::handler::Persistence;
 use order_projector::handler::Projector;
 use order_projector::settling::Settler;
 use orders::reading::Reader;
-use queues::{DeadLetters, IntentQueue, LiveQueue, SettleQueue, Visibility};
+use queues::{DeadLetters, IntentQueue, LiveQueue, ParkedLetters, SettleQueue, Visibility};
 use redis_store::{Inventory, Redis, RedisMode};
 use reservation::admission::key_ring;
 use reservation::till::Till;
@@ -47,6 +48,7 @@ pub(crate) struct Functions {
     pub(crate) orders: Router,
     pub(crate) persistence: Persistence,
     pub(crate) projector: Projector,
+    pub(crate) letters: Compensation,
     inventory: Inventory,
     /// Nobody listens there.
     away: Inventory,
@@ -65,6 +67,7 @@ impl Functions {
             }))),
             persistence: persistence(sale, queues),
             projector: projector(sale, queues),
+            letters: letters(sale, queues),
             inventory: inventory.clone(),
             away,
         }
@@ -128,6 +131,19 @@ fn projector(sale: &Sale, queues: &Queues) -> Projector {
             queues::client(&queues.others.sdk_config()),
             queues.others.queue_url("live-updates"),
         ),
+    }
+}
+
+fn letters(sale: &Sale, queues: &Queues) -> Compensation {
+    let queue = &queues.others;
+    let client = queues::client(&queue.sdk_config());
+    Compensation {
+        catalog: sale.catalog.clone(),
+        orders: sale.orders.clone(),
+        inventory: sale.inventory.clone(),
+        live: LiveQueue::new(client.clone(), queue.queue_url("live-updates")),
+        parked: ParkedLetters::new(client.clone(), queue.queue_url("order-intents-parked")),
+        visibility: Visibility::new(client, queue.queue_url("order-intents-dead-letters")),
     }
 }
 

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, HashMap};
 use aws_sdk_dynamodb::types::AttributeValue;
 use contracts::messages::{OrderIntent, SettleRetry};
 use contracts::orders::{OrderBody, OrderStateBody};
+use dead_letters::handler::ONE_LETTER;
 use domain::{Epoch, Line, OrderId, OrderLine, OrderState, Standing, UnitId};
 use dynamo_store::{Consistency, Ended};
 use jiff::{SignedDuration, Timestamp};
@@ -137,6 +138,13 @@ impl Product {
         if failed == 0 && !again {
             self.queue.remove(at);
         }
+    }
+
+    /// An intent is given up by its queue, and its letter is seen to.
+    pub async fn give_up(&mut self, at: usize) {
+        let letter = sqs_event(&[self.queue.remove(at)]);
+        let response = self.functions.letters.batch(letter, deadline(ONE_LETTER)).await;
+        assert!(response.batch_item_failures.is_empty(), "a letter is seen to");
     }
 
     /// Records are delivered.
@@ -386,6 +394,7 @@ fn why(reason: &str) -> Option<Why> {
         "seat_taken" => Why::SeatTaken,
         "hold_expired" => Why::HoldExpired,
         "recovery" => Why::Recovery,
+        "unprocessable" => Why::Unprocessable,
         _ => return None,
     })
 }

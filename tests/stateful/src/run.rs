@@ -46,6 +46,14 @@ impl Both {
                     self.deliver(at, *copies, *again, *redis).await;
                 }
             }
+            Command::GiveUp(message) => {
+                if !self.product.queue.is_empty() {
+                    let at = message.index(self.product.queue.len());
+                    let intent = self.intent(at);
+                    self.product.give_up(at).await;
+                    self.spec.give_up(intent);
+                }
+            }
             Command::Project { record, whole, again, redis } => {
                 if !self.product.stream.is_empty() {
                     let at = record.index(self.product.stream.len());
@@ -91,13 +99,18 @@ impl Both {
     }
 
     async fn deliver(&mut self, at: usize, copies: usize, again: bool, redis: Redis) {
+        let intent = self.intent(at);
+        self.product.deliver(at, copies, again, redis).await;
+        self.spec.deliver(intent, again, redis);
+    }
+
+    /// A message as the model has it.
+    fn intent(&self, at: usize) -> Intent {
         let waiting = self.product.waiting(&self.product.queue[at]);
         let is_it = |intent: &&Intent| {
             (intent.order, intent.epoch, intent.units, intent.left == 0) == waiting
         };
-        let intent = self.spec.world.queue.iter().find(is_it).copied();
-        self.product.deliver(at, copies, again, redis).await;
-        self.spec.deliver(intent.expect("the same intent"), again, redis);
+        self.spec.world.queue.iter().find(is_it).copied().expect("the same intent")
     }
 
     async fn project(&mut self, at: usize, whole: bool, again: bool, redis: Redis) {

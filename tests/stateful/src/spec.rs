@@ -163,9 +163,18 @@ impl Spec {
             Persist::OrderPersist
             | Persist::OrderFetch
             | Persist::OwnerFetch(_)
-            | Persist::Reread(_)
+            | Persist::Reread(..)
             | Persist::SettleReread(..)
             | Persist::OrderRefuse(_) => self.step(Step::Persistence(persisting)),
+        }
+    }
+
+    /// An intent is given up by its queue, and its letter is seen to.
+    pub fn give_up(&mut self, intent: Intent) {
+        self.act(Action::Fault(Fault::DeadLetter(intent)));
+        self.step(Step::Receive(intent.given_up()));
+        while let Some(letter) = self.world.letters.first() {
+            self.step(Step::Letters(letter));
         }
     }
 
