@@ -18,6 +18,8 @@ pub struct Resource<'a> {
     pub id: &'a str,
     /// What it is made of.
     pub properties: &'a Value,
+    /// What becomes of it when the stack is deleted.
+    pub deletion_policy: Option<&'a str>,
 }
 
 /// What each parameter is taken to be while a number is worked out.
@@ -36,7 +38,28 @@ impl Template {
     pub fn resources<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = Resource<'a>> {
         entries(&self.root["Resources"])
             .filter(move |(_, resource)| resource["Type"].as_str() == Some(kind))
-            .map(|(id, resource)| Resource { id, properties: &resource["Properties"] })
+            .map(|(id, resource)| Resource {
+                id,
+                properties: &resource["Properties"],
+                deletion_policy: resource["DeletionPolicy"].as_str(),
+            })
+    }
+
+    /// The names of all resources, each with its type.
+    pub fn kinds(&self) -> impl Iterator<Item = (&str, &str)> {
+        entries(&self.root["Resources"])
+            .map(|(id, resource)| (id, resource["Type"].as_str().unwrap_or_default()))
+    }
+
+    /// What all functions have in common.
+    pub fn function_globals(&self) -> impl Iterator<Item = (&str, &Value)> {
+        entries(&self.root["Globals"]["Function"])
+    }
+
+    /// A condition.
+    #[must_use]
+    pub fn condition(&self, name: &str) -> &Value {
+        &self.root["Conditions"][name]
     }
 
     /// The functions.
@@ -135,6 +158,20 @@ impl<'a> Function<'a> {
             .collect()
     }
 
+    /// The value of a variable it is given.
+    #[must_use]
+    pub fn variable(&self, name: &str) -> Option<&'a Value> {
+        [self.resource.properties, self.globals]
+            .into_iter()
+            .map(|owner| &owner["Environment"]["Variables"][name])
+            .find(|value| !value.is_null())
+    }
+
+    /// What is said of it, but for what all have in common.
+    pub fn properties(&self) -> impl Iterator<Item = (&'a str, &'a Value)> + use<'a> {
+        entries(self.resource.properties)
+    }
+
     /// Its timeout.
     #[must_use]
     pub fn timeout(&self) -> &'a Value {
@@ -174,6 +211,12 @@ pub struct Statement<'a> {
 }
 
 impl<'a> Statement<'a> {
+    /// The statement as it is written.
+    #[must_use]
+    pub fn written(&self) -> &'a Value {
+        self.statement
+    }
+
     /// What it allows.
     #[must_use]
     pub fn actions(&self) -> Vec<&'a str> {
@@ -189,13 +232,13 @@ impl<'a> Statement<'a> {
 }
 
 /// The entries of a map; none if it isn't one.
-fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
+pub(crate) fn entries(value: &Value) -> impl Iterator<Item = (&str, &Value)> {
     let map = value.as_mapping();
     map.into_iter().flatten().filter_map(|(name, value)| Some((name.as_str()?, value)))
 }
 
 /// A list, or the one thing that stands in its place.
-fn list(value: &Value) -> impl Iterator<Item = &Value> {
+pub(crate) fn list(value: &Value) -> impl Iterator<Item = &Value> {
     let (many, one) = match value {
         Value::Sequence(many) => (many.as_slice(), None),
         Value::Null => (&[][..], None),
@@ -215,6 +258,12 @@ pub fn referenced(value: &Value) -> Option<&str> {
     named.split('.').next()
 }
 
+/// Whether a value stands in the template as this YAML.
+#[must_use]
+pub fn is_written(value: &Value, yaml: &str) -> bool {
+    yaml_serde::from_str::<Value>(yaml).is_ok_and(|expected| expected == *value)
+}
+
 fn parameter(value: &Value) -> Option<&str> {
     if is(value, "FindInMap") {
         return value.as_sequence()?.iter().find_map(parameter);
@@ -223,7 +272,7 @@ fn parameter(value: &Value) -> Option<&str> {
 }
 
 /// Whether a value is written with this intrinsic function.
-fn is(value: &Value, function: &str) -> bool {
+pub(crate) fn is(value: &Value, function: &str) -> bool {
     match value {
         Value::Tagged(tagged) => tagged.tag == function,
         Value::Null

@@ -2,13 +2,45 @@
 
 use std::collections::BTreeSet;
 
+use super::access::IDENTITY;
 use crate::code::Code;
-use crate::template::Template;
+use crate::template::{Template, is_written};
 
 /// What the SDK reads by itself: the way to AWS from inside the VPC.
 const DUAL_STACK: &str = "AWS_USE_DUALSTACK_ENDPOINT";
 /// What `lambda_kit::start` reads in every function.
 const LOG_LEVEL: &str = "RUST_LOG";
+
+/// What means the same to every function that reads it.
+const SHARED: [(&str, &str); 9] = [
+    ("REDIS_URL", "!GetAtt RedisUrl.Value"),
+    // Either cache of AWS is a cluster: a client that takes it for one node fails at the first MOVED.
+    ("REDIS_MODE", "!If [OnAws, cluster, single]"),
+    ("CATALOG_TABLE", "!Ref CatalogTable"),
+    ("ORDERS_TABLE", "!Ref OrdersTable"),
+    ("UNITS_TABLE", "!Ref UnitsTable"),
+    ("CONNECTIONS_TABLE", "!Ref ConnectionsTable"),
+    ("HOLD_SECONDS", "!Ref HoldSeconds"),
+    ("PERSISTENCE_TIMEOUT_SECONDS", "!Ref PersistenceTimeoutSeconds"),
+    ("SIGNING_SECRET_ARN", "!Ref SigningSecret"),
+];
+
+/// Variables that don't say what they must.
+#[must_use]
+pub fn values(template: &Template) -> Vec<String> {
+    let mut faults = Vec::new();
+    if !is_written(template.condition("OnAws"), "!Equals [!Ref Stage, aws]") {
+        faults.push("OnAws doesn't mean that it is AWS".to_owned());
+    }
+    for function in template.functions() {
+        for (name, expected) in SHARED.iter().chain(&IDENTITY) {
+            if function.variable(name).is_some_and(|value| !is_written(value, expected)) {
+                faults.push(format!("{name} of {} is not {expected}", function.id()));
+            }
+        }
+    }
+    faults
+}
 
 /// Variables that only the code or only the template knows, and functions that
 /// only one of them has.
