@@ -11,7 +11,7 @@
 
 use axum::Router;
 use base64::Engine;
-use base64::prelude::BASE64_STANDARD;
+use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -124,15 +124,35 @@ impl TestRequest {
     /// From this verified operator.
     #[must_use]
     pub fn operator(self, subject: &str) -> Self {
-        self.claims(json!({ "sub": subject, "cognito:groups": "[operators]" }))
+        self.claims(json!({ "sub": subject, "cognito:groups": ["operators"] }))
     }
 
-    /// With these verified claims.
+    /// With a verified token of these claims.
     #[must_use]
-    pub fn claims(mut self, claims: Value) -> Self {
+    pub fn claims(self, claims: Value) -> Self {
+        let payload = BASE64_URL_SAFE_NO_PAD.encode(claims.to_string());
+        self.header("authorization", &format!("Bearer e30.{payload}.c2ln")).verified(claims)
+    }
+
+    /// With these claims as the gateway verified them, which writes a list as
+    /// one text.
+    #[must_use]
+    pub fn verified(mut self, mut claims: Value) -> Self {
+        for claim in claims.as_object_mut().into_iter().flat_map(Map::values_mut) {
+            if let Value::Array(list) = claim {
+                let words: Vec<&str> = list.iter().filter_map(Value::as_str).collect();
+                *claim = Value::from(format!("[{}]", words.join(" ")));
+            }
+        }
         self.event["requestContext"]["authorizer"] =
             json!({ "jwt": { "claims": claims, "scopes": null } });
         self
+    }
+
+    /// The header with the token.
+    #[must_use]
+    pub fn authorization(&self) -> &str {
+        self.event["headers"]["authorization"].as_str().unwrap_or_default()
     }
 
     /// With a header.

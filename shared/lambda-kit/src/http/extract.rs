@@ -16,7 +16,7 @@ use serde_json::Value;
 
 use super::gateway::Claims;
 use super::layers::BODY_LIMIT;
-use super::{Failure, json};
+use super::{Failure, json, token};
 
 /// The group whose members may change what is on sale.
 const OPERATORS: &str = "operators";
@@ -52,28 +52,21 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let Fan(customer) = Fan::from_request_parts(parts, state).await?;
         let claim = parts.extensions.get::<GroupsClaim>();
-        let groups = claim.zip(parts.extensions.get::<Claims>());
-        let is_operator = groups.is_some_and(|(claim, claims)| {
+        let verified = parts.extensions.get::<Claims>();
+        let is_operator = claim.zip(verified).is_some_and(|(claim, verified)| {
+            let claims = token::claims(&parts.headers, verified).unwrap_or_default();
             claims.get(&claim.0).is_some_and(|groups| names_group(groups, OPERATORS))
         });
         if is_operator { Ok(Self(customer)) } else { Err(Failure::new(Reason::Forbidden)) }
     }
 }
 
-/// Whether a claim lists a group: as a list, or as the gateway writes one
-/// (`[a b]`). A bare text is one group, so that `no operators` is none.
+/// Whether a claim lists a group. A text is one group, whatever is in it, so
+/// that `x operators`, `venue,operators` and `[operators]` are others.
 fn names_group(claim: &Value, group: &str) -> bool {
     match claim {
         Value::Array(groups) => groups.iter().any(|one| one.as_str() == Some(group)),
-        Value::String(text) => {
-            let text = text.trim();
-            match text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
-                Some(list) => list
-                    .split(|c: char| c == ',' || c.is_whitespace())
-                    .any(|one| one.trim_matches('"') == group),
-                None => text == group,
-            }
-        }
+        Value::String(text) => text == group,
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::Object(_) => false,
     }
 }

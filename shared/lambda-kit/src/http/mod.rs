@@ -3,8 +3,9 @@
 //! language.
 //!
 //! **Architecture invariant:** who a client is comes from
-//! `requestContext.authorizer.jwt.claims` and from nowhere else. A token that a
-//! client sent in a header is never read here.
+//! `requestContext.authorizer.jwt.claims` and from nowhere else. A token in a
+//! header is read for one thing only, a person's groups, and only if it is the
+//! one that those claims are of.
 
 pub mod etag;
 mod extract;
@@ -12,6 +13,7 @@ mod failure;
 mod gateway;
 mod json;
 mod layers;
+mod token;
 
 pub use extract::{
     Fan, GroupsClaim, JsonBody, NamedInPath, NoBody, Operator, PathId, QueryParams, idempotency_key,
