@@ -3,8 +3,12 @@
 /// A table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Table {
-    /// Events and all that belongs to them.
+    /// Events and all that belongs to them: the catalogue's table, partitions
+    /// `event#…`.
     Catalog,
+    /// Public keys: the catalogue's table, partition `keys`. Who may write an
+    /// event may not add a key that opens its till.
+    Keys,
     /// Orders.
     Orders,
     /// Owned units.
@@ -65,8 +69,8 @@ pub const OPERATIONS: &[Operation] = &[
     operation("queue_fetch", Table::Catalog, GET),
     operation("queue_put", Table::Catalog, UPDATE),
     operation("queue_generation_raise", Table::Catalog, UPDATE),
-    operation("key_put", Table::Catalog, PUT),
-    operation("keys_list", Table::Catalog, QUERY),
+    operation("key_put", Table::Keys, PUT),
+    operation("keys_list", Table::Keys, QUERY),
     operation("order_fetch", Table::Orders, GET),
     operation("order_fetch_by_key", Table::Orders, GET),
     operation("orders_fetch", Table::Orders, &["BatchGetItem"]),

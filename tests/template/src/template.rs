@@ -229,6 +229,13 @@ impl<'a> Statement<'a> {
     pub fn resources(&self) -> Vec<&'a str> {
         list(&self.statement["Resource"]).filter_map(Value::as_str).collect()
     }
+
+    /// The only partitions of the table that it is about, where it says so.
+    #[must_use]
+    pub fn partition(&self) -> Option<&'a str> {
+        let keys = &self.statement["Condition"]["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
+        keys.as_str()
+    }
 }
 
 /// The entries of a map; none if it isn't one.

@@ -55,7 +55,7 @@ const fn mutation(
     Mutation { name, within, from, to, fault }
 }
 
-const STATEMENTS: [Mutation; 14] = [
+const STATEMENTS: [Mutation; 15] = [
     statement(
         "all actions but one",
         "{Effect: Allow, NotAction: s3:GetObject, Resource: \"*\"}",
@@ -74,6 +74,11 @@ const STATEMENTS: [Mutation; 14] = [
     statement(
         "a condition",
         "{Effect: Allow, Action: s3:GetObject, Resource: !GetAtt OrdersTable.Arn, Condition: {}}",
+        DOES_MORE,
+    ),
+    statement(
+        "a list of partitions",
+        "{Effect: Allow, Action: dynamodb:GetItem, Resource: !GetAtt CatalogTable.Arn, Condition: {\"ForAllValues:StringLike\": {\"dynamodb:LeadingKeys\": [keys, \"*\"]}}}",
         DOES_MORE,
     ),
     statement("no resource at all", "{Effect: Allow, Action: s3:GetObject}", DOES_MORE),

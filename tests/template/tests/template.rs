@@ -254,14 +254,18 @@ fn every_sign_of_trouble_is_explained() {
 
 /// The template with one function's part of it changed.
 #[track_caller]
-fn assert_function_broken(function: &str, from: &str, to: &str, fault: &str) {
-    assert_eq!(permission_faults(&template(&text())), Vec::<String>::new());
+fn changed_in(function: &str, from: &str, to: &str) -> Template {
     let text = text();
     let start = text.find(&format!("\n  {function}:\n")).unwrap();
     let (before, part) = text.split_at(start);
     assert!(part.contains(from), "{function} has no {from}");
-    let changed = format!("{before}{}", part.replacen(from, to, 1));
-    let faults = permission_faults(&template(&changed));
+    template(&format!("{before}{}", part.replacen(from, to, 1)))
+}
+
+#[track_caller]
+fn assert_function_broken(function: &str, from: &str, to: &str, fault: &str) {
+    assert_eq!(permission_faults(&template(&text())), Vec::<String>::new());
+    let faults = permission_faults(&changed_in(function, from, to));
     assert_eq!(faults, [format!("{function} {fault}")]);
 }
 
@@ -277,6 +281,24 @@ fn a_function_may_not_do_more_to_a_table_than_its_code_does() {
     );
     let fault = "doesn't use dynamodb:Query on UnitsTable.Arn";
     assert_function_broken("OrdersFunction", orders, &units, fault);
+}
+
+#[test]
+fn a_function_may_do_only_to_its_own_part_of_the_catalogue_what_its_code_does() {
+    let events = "{\"dynamodb:LeadingKeys\": \"event#*\"}";
+    for other in ["{\"dynamodb:LeadingKeys\": \"*\"}", "{\"dynamodb:LeadingKeys\": keys}"] {
+        let faults = permission_faults(&changed_in("CatalogFunction", events, other));
+        let part = if other.contains('*') { "*" } else { "keys" };
+        let more =
+            format!("CatalogFunction doesn't use dynamodb:PutItem on CatalogTable.Arn of {part}");
+        assert!(faults.contains(&more), "{faults:?}");
+        let less = "CatalogFunction lacks dynamodb:PutItem on CatalogTable.Arn of event#*";
+        assert!(faults.iter().any(|fault| fault == less), "{faults:?}");
+    }
+    let condition = format!("              Condition: {{\"ForAllValues:StringLike\": {events}}}\n");
+    let faults = permission_faults(&changed_in("CatalogFunction", &condition, ""));
+    let more = "CatalogFunction doesn't use dynamodb:PutItem on CatalogTable.Arn";
+    assert!(faults.iter().any(|fault| fault == more), "{faults:?}");
 }
 
 #[test]

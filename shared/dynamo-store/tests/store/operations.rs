@@ -7,7 +7,7 @@ use dynamo_store::{
     Connection, Consistency, OPERATIONS, StoredKey, Subscription, Table, UnitOwner, Withdrawal,
     WithdrawalState,
 };
-use serde_json::Value;
+use serde_json::{Value, json};
 use test_support::dynamo::{Dynamo, Tables};
 use test_support::wire::{Sent, Wire};
 
@@ -40,23 +40,21 @@ impl Recorder<'_> {
                 let steps = sent.request["TransactItems"].as_array().unwrap();
                 let step = |step: &Value| {
                     let (action, body) = step.as_object().unwrap().iter().next().unwrap();
-                    (self.table(&body["TableName"]), format!("{action}Item"))
+                    (self.table(body), format!("{action}Item"))
                 };
                 steps.iter().map(step).collect()
             }
             "BatchGetItem" => {
                 let tables = sent.request["RequestItems"].as_object().unwrap().keys();
-                tables.map(|name| (self.table_named(name), sent.action.clone())).collect()
+                let table = |name: &String| self.table(&json!({ "TableName": name }));
+                tables.map(|name| (table(name), sent.action.clone())).collect()
             }
-            _ => vec![(self.table(&sent.request["TableName"]), sent.action.clone())],
+            _ => vec![(self.table(&sent.request), sent.action.clone())],
         }
     }
 
-    fn table(&self, name: &Value) -> Table {
-        self.table_named(name.as_str().unwrap())
-    }
-
-    fn table_named(&self, name: &str) -> Table {
+    fn table(&self, request: &Value) -> Table {
+        let name = request["TableName"].as_str().unwrap();
         let tables = self.tables;
         [
             (&tables.catalog, Table::Catalog),
@@ -66,8 +64,25 @@ impl Recorder<'_> {
         ]
         .into_iter()
         .find_map(|(known, table)| (known == name).then_some(table))
+        .map(|table| if table == Table::Catalog { catalog_part(request) } else { table })
         .unwrap()
     }
+}
+
+/// The part of the catalogue's table that a request is about, by its partition.
+fn catalog_part(request: &Value) -> Table {
+    let partitions = [&request["Key"]["pk"], &request["Item"]["pk"]];
+    let partitions = partitions.into_iter().chain(entries(&request["ExpressionAttributeValues"]));
+    let named: Vec<&str> = partitions.filter_map(|value| value["S"].as_str()).collect();
+    match named.iter().any(|partition| partition.starts_with("event#")) {
+        true => Table::Catalog,
+        false if named.contains(&"keys") => Table::Keys,
+        false => panic!("of no partition: {request}"),
+    }
+}
+
+fn entries(value: &Value) -> impl Iterator<Item = &Value> {
+    value.as_object().into_iter().flat_map(|entries| entries.values())
 }
 
 #[tokio::test]

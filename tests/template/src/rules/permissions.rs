@@ -71,9 +71,10 @@ pub fn permissions(template: &Template, code: &[Code]) -> Vec<String> {
 fn granted(function: &Function<'_>) -> Option<Rights> {
     let mut rights = Rights::new();
     for statement in function.statements()? {
+        let part = statement.partition().map(|part| format!(" of {part}")).unwrap_or_default();
         for resource in statement.resources() {
             for action in statement.actions() {
-                add(&mut rights, resource, action);
+                add(&mut rights, &format!("{resource}{part}"), action);
             }
         }
     }
@@ -123,7 +124,8 @@ fn add(rights: &mut Rights, resource: &str, action: &str) {
 
 fn table_arn(table: Table) -> &'static str {
     match table {
-        Table::Catalog => "CatalogTable.Arn",
+        Table::Catalog => "CatalogTable.Arn of event#*",
+        Table::Keys => "CatalogTable.Arn of keys",
         Table::Orders => "OrdersTable.Arn",
         Table::Units => "UnitsTable.Arn",
         Table::Connections => "ConnectionsTable.Arn",

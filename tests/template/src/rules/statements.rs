@@ -1,10 +1,14 @@
 //! A policy is written so that the rule on permissions sees all that it allows.
 
+use std::collections::BTreeSet;
+
 use yaml_serde::Value;
 
-use crate::template::{Template, entries, is, list};
+use crate::template::{Template, entries, is, is_written, list};
 
 const PARTS: [&str; 3] = ["Effect", "Action", "Resource"];
+/// What a statement may say besides: that it is about some partitions alone.
+const PARTITIONS: &str = "Condition";
 
 /// Statements that allow something in another way than by naming actions and
 /// the resources that they may be done to.
@@ -21,9 +25,10 @@ pub fn statements(template: &Template) -> Vec<String> {
 }
 
 fn said_otherwise(template: &Template, statement: &Value) -> Option<&'static str> {
-    let mut parts: Vec<&str> = entries(statement).map(|(name, _)| name).collect();
-    parts.sort_by_key(|part| PARTS.iter().position(|known| known == part));
-    if parts != PARTS {
+    let parts: BTreeSet<&str> = entries(statement).map(|(name, _)| name).collect();
+    let about_partitions = is_about_partitions(&statement[PARTITIONS]);
+    let known = PARTS.into_iter().chain(about_partitions.then_some(PARTITIONS));
+    if parts != known.collect() {
         return Some("says other things than what may be done to what");
     }
     if statement["Effect"].as_str() != Some("Allow") {
@@ -38,6 +43,13 @@ fn said_otherwise(template: &Template, statement: &Value) -> Option<&'static str
         return Some("doesn't name its resource");
     }
     None
+}
+
+fn is_about_partitions(condition: &Value) -> bool {
+    let keys = &condition["ForAllValues:StringLike"]["dynamodb:LeadingKeys"];
+    let Some(partition) = keys.as_str() else { return false };
+    let yaml = format!(r#"{{"ForAllValues:StringLike": {{dynamodb:LeadingKeys: "{partition}"}}}}"#);
+    is_written(condition, &yaml)
 }
 
 /// `dynamodb:GetItem`, without `*` and `?`.
