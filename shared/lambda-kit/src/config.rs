@@ -101,6 +101,12 @@ impl Variables {
         Secret(self.text(name))
     }
 
+    /// A text that may be missing and must not be printed.
+    #[must_use]
+    pub fn optional_secret(&self, name: &str) -> Option<Secret> {
+        self.values.get(name).filter(|value| !value.is_empty()).cloned().map(Secret)
+    }
+
     /// A whole number of seconds, at least one.
     pub fn seconds(&mut self, name: &'static str) -> u32 {
         let text = self.text(name);

@@ -8,9 +8,10 @@ use axum::{Extension, Json, Router};
 use contracts::problem::Reason;
 use domain::{EventId, SeatLabel};
 use http::StatusCode;
+use lambda_kit::config::Secret;
 use lambda_kit::http::{
-    Answer, Failure, Fan, GroupsClaim, JsonBody, NoBody, Operator, PathId, QueryParams, adapt,
-    idempotency_key,
+    Answer, EDGE_HEADER, Failure, Fan, GroupsClaim, JsonBody, NoBody, Operator, PathId,
+    QueryParams, adapt, adapt_behind_edge, idempotency_key,
 };
 use lambda_kit::testing::{TestRequest, TestResponse};
 use serde::{Deserialize, Serialize};
@@ -33,18 +34,20 @@ struct Line {
 struct Inner;
 
 fn router() -> Router {
-    adapt(
-        Router::new()
-            .route("/events/{event}", get(event_get).put(event_put))
-            .route("/events/{event}/orders", post(order_post))
-            .route("/events/{event}/seats/{seat}/lock-status", get(seat_get))
-            .route("/events/{event}/seats/changes", get(changes_get))
-            .route("/events/{event}/queue", get(broken))
-            .route("/orders", get(mine_get))
-            .route("/events/{event}/queue/places", post(join))
-            .route("/events/{event}/sale", put(panics))
-            .layer(Extension(GroupsClaim("cognito:groups".to_owned()))),
-    )
+    adapt(routes())
+}
+
+fn routes() -> Router {
+    Router::new()
+        .route("/events/{event}", get(event_get).put(event_put))
+        .route("/events/{event}/orders", post(order_post))
+        .route("/events/{event}/seats/{seat}/lock-status", get(seat_get))
+        .route("/events/{event}/seats/changes", get(changes_get))
+        .route("/events/{event}/queue", get(broken))
+        .route("/orders", get(mine_get))
+        .route("/events/{event}/queue/places", post(join))
+        .route("/events/{event}/sale", put(panics))
+        .layer(Extension(GroupsClaim("cognito:groups".to_owned())))
 }
 
 async fn event_get(PathId(event): PathId<EventId>) -> Answer {
@@ -321,6 +324,28 @@ async fn groups_are_read_off_the_verified_token_and_no_other() {
     ] {
         assert_eq!(edit(with(refused.clone())).await, 403, "{refused}");
     }
+}
+
+#[tokio::test]
+async fn behind_a_cdn_only_what_it_passed_on_is_answered() {
+    let router = adapt_behind_edge(routes(), Some(Secret::new("hush")));
+    for path in ["/events/show", "/orders", "/events/show/seats/A-1/lock-status", "/nowhere"] {
+        let ask = || TestRequest::get(path).fan("fan-1");
+        let open = ask().send(&adapt(routes())).await;
+        assert_ne!(open.status, 403, "{path}");
+        let through = ask().header(EDGE_HEADER.as_str(), "hush").send(&router).await;
+        assert_eq!((through.status, &through.raw.body), (open.status, &open.raw.body), "{path}");
+        let mut answers = vec![ask().send(&router).await];
+        for guess in ["", "hus", "hushh", "Hush"] {
+            answers.push(ask().header(EDGE_HEADER.as_str(), guess).send(&router).await);
+        }
+        for answer in answers {
+            assert_eq!((answer.status, answer.reason().as_str()), (403, "forbidden"), "{path}");
+            assert_eq!(answer.header("cache-control"), "no-store");
+        }
+    }
+    let other_method = TestRequest::delete("/events/show").send(&router).await;
+    assert_eq!(other_method.status, 403);
 }
 
 #[tokio::test]

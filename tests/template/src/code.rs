@@ -49,6 +49,20 @@ impl Code {
         self.source.contains(&format!("{kind}::new("))
     }
 
+    /// Whether it answers HTTP.
+    #[must_use]
+    pub fn answers_http(&self) -> bool {
+        self.source.contains("http::serve(")
+    }
+
+    /// The query's parameters that it reads.
+    pub fn parameters(&self) -> impl Iterator<Item = &str> {
+        let calls = ["query.optional(\"", "query.required(\""];
+        calls.into_iter().flat_map(|call| {
+            self.source.split(call).skip(1).filter_map(|rest| rest.split('"').next())
+        })
+    }
+
     /// The signs it logs: the values of the field `metric`.
     pub fn metrics(&self) -> impl Iterator<Item = &str> {
         self.source.split("metric = \"").skip(1).filter_map(|rest| rest.split('"').next())

@@ -6,16 +6,19 @@ use std::fs;
 use std::path::Path;
 
 use contracts::routes::{Access, gateway_routes};
-use template_test::rules::{access, inventory, network, routes, statements, tables, variables};
+use template_test::rules::{
+    access, edge, inventory, network, routes, statements, tables, variables,
+};
 use template_test::template::Template;
 
 type Rule = fn(&Template) -> Vec<String>;
 
 /// Rules that look at the template alone.
-const RULES: [Rule; 11] = [
+const RULES: [Rule; 12] = [
     access::authorizers,
     access::callers,
     access::live_routes,
+    edge::behaviours,
     inventory::unknown_kinds,
     inventory::unknown_properties,
     network::caches,
@@ -125,7 +128,7 @@ const STATEMENTS: [Mutation; 15] = [
     ),
 ];
 
-const OPENINGS: [Mutation; 27] = [
+const OPENINGS: [Mutation; 35] = [
     mutation(
         "anybody connects",
         "ConnectRoute",
@@ -244,6 +247,54 @@ const OPENINGS: [Mutation; 27] = [
         "OrdersPermission is not for one of the APIs alone",
     ),
     mutation(
+        "the CDN keeps a fan's order",
+        "Edge",
+        ["/events/*/orders*", "/events/*/orders"],
+        "wrong about keeping `GET /events/{event}/orders/{order}`",
+    ),
+    mutation(
+        "the CDN keeps a fan's place",
+        "Edge",
+        ["/events/*/queue/places*", "/events/*/queue/places"],
+        "wrong about keeping `GET /events/{event}/queue/places/mine`",
+    ),
+    mutation(
+        "the CDN keeps a fan's orders",
+        "Edge",
+        ["PathPattern: /.well-known/*", "PathPattern: /*"],
+        "wrong about keeping `GET /orders`",
+    ),
+    mutation(
+        "the CDN keeps nothing of an event",
+        "Edge",
+        ["PathPattern: /events/*\n", "PathPattern: /event/*\n"],
+        "wrong about keeping `GET /events/{event}/seats`",
+    ),
+    mutation(
+        "a policy of the CDN that nobody looks at",
+        "Edge",
+        ["4135ea2d-6df8-44a3-9df3-4b5a84be39ad", "658327ea-f89d-4fab-a63d-7e88639e58f6"],
+        "the CDN's behaviour for /events/*/orders* is none",
+    ),
+    mutation(
+        "requests in the clear",
+        "DefaultCacheBehavior",
+        ["ViewerProtocolPolicy: https-only", "ViewerProtocolPolicy: allow-all"],
+        "the CDN's behaviour for the default is none",
+    ),
+    mutation(
+        "a CDN without the secret",
+        "Edge",
+        ["X-Onsale-Edge", "X-Other"],
+        "the CDN doesn't show the functions its secret",
+    ),
+    mutation(
+        "a way around the CDN",
+        "OrdersFunction",
+        ["!Sub \"{{resolve:secretsmanager:${EdgeSecret}}}\"", "\"\""],
+        "EDGE_SECRET of OrdersFunction is not",
+    ),
+    mutation(
         "no way back to yesterday",
         "OrdersTable",
         ["PointInTimeRecoveryEnabled: true", "PointInTimeRecoveryEnabled: false"],
@@ -315,7 +366,7 @@ fn faults(text: &str) -> Vec<String> {
 /// The text with one change, behind the line where the resource begins.
 fn mutated(name: &str, within: &str, from: &str, to: &str) -> String {
     let text = text();
-    let start = [format!("\n  {within}:"), format!("\n{within}:")];
+    let start = ["", "  ", "        "].map(|indent| format!("\n{indent}{within}:"));
     let start = start.iter().find_map(|line| text.find(line));
     let (before, after) = text.split_at(start.unwrap_or_else(|| panic!("{name}: no {within}")));
     assert!(after.contains(from), "{name}: {within} has no {from}");

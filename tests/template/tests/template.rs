@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 
 use order_persistence::backoff::return_seconds;
 use template_test::code::Code;
-use template_test::rules::{metrics, permissions, queues, routes, variables};
+use template_test::rules::{edge, metrics, permissions, queues, routes, variables};
 use template_test::template::Template;
 
 /// A rule that looks at the template alone.
@@ -38,6 +38,10 @@ fn variable_faults(template: &Template) -> Vec<String> {
 
 fn permission_faults(template: &Template) -> Vec<String> {
     permissions::permissions(template, &CODE)
+}
+
+fn cache_key(template: &Template) -> Vec<String> {
+    edge::cache_key(template, &CODE)
 }
 
 fn uncounted(template: &Template) -> Vec<String> {
@@ -184,6 +188,23 @@ fn the_api_may_call_the_functions_it_names() {
     let permission = "FunctionName: !Ref OrdersFunction\n      Principal";
     let other = "FunctionName: !Ref CatalogFunction\n      Principal";
     assert_broken(routes::invocations, permission, other, fault);
+}
+
+#[test]
+fn what_the_cdn_keeps_depends_on_what_the_routes_read() {
+    let list = "QueryStrings: [after, epoch, limit, next, ticket_type, version]";
+    let fault = "must depend on the parameters {\"after\", \"epoch\", \"limit\", \"next\", \"ticket_type\", \"version\"}";
+    let (fewer, more) = (list.replace("epoch, ", ""), list.replace("after", "after, cachebust"));
+    assert_broken(cache_key, list, &fewer, fault);
+    assert_broken(cache_key, list, &more, fault);
+    assert_broken(cache_key, "QueryStringBehavior: whitelist", "QueryStringBehavior: all", fault);
+    let fault = "must depend on Origin and on no other header";
+    assert_broken(cache_key, "Headers: [Origin]", "Headers: [Authorization]", fault);
+    assert_broken(cache_key, "Headers: [Origin]", "Headers: [Origin, Authorization]", fault);
+    let fault = "the origin must not see parameters that are not in the key";
+    assert_broken(cache_key, "QueryStringBehavior: none", "QueryStringBehavior: all", fault);
+    let cookies = "{HeaderBehavior: allExcept, Headers: [Host]}\n        CookiesConfig: {CookieBehavior: none}";
+    assert_broken(cache_key, cookies, &cookies.replace("none", "all"), fault);
 }
 
 #[test]

@@ -14,10 +14,11 @@ use http::header::{
 use http::{HeaderName, HeaderValue, Method, Uri};
 use serde_json::Value;
 
-use super::Failure;
 use super::gateway::Claims;
+use super::{Failure, edge};
 use crate::batch::isolated;
 use crate::causes::Causes;
+use crate::config::Secret;
 
 /// The largest body a request can have, in bytes.
 pub(super) const BODY_LIMIT: usize = 1_000_000;
@@ -39,7 +40,13 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 4] = [
 /// route for, 413 for large bodies, 500 for panics, problems in words, and the
 /// headers every answer has.
 pub fn adapt(router: Router) -> Router {
-    lay(router.fallback(not_found).method_not_allowed_fallback(not_found))
+    adapt_behind_edge(router, None)
+}
+
+/// Like [`adapt`]; and 403 for what did not come through the CDN, if there is one.
+pub fn adapt_behind_edge(router: Router, secret: Option<Secret>) -> Router {
+    let router = router.fallback(not_found).method_not_allowed_fallback(not_found);
+    lay(router.layer(middleware::from_fn_with_state(secret, edge::only_from_it)))
 }
 
 /// The layers alone.

@@ -5,7 +5,7 @@ use crate::template::Template;
 
 /// The kinds of resources that there are. A new one is added here together with
 /// the rule that looks at what it opens.
-const KINDS: [&str; 35] = [
+const KINDS: [&str; 36] = [
     "AWS::ApiGatewayV2::Api",
     "AWS::ApiGatewayV2::Authorizer",
     "AWS::ApiGatewayV2::Integration",
@@ -13,6 +13,7 @@ const KINDS: [&str; 35] = [
     "AWS::ApiGatewayV2::Stage",
     "AWS::CloudFront::CachePolicy",
     "AWS::CloudFront::Distribution",
+    "AWS::CloudFront::OriginRequestPolicy",
     "AWS::CloudWatch::Alarm",
     "AWS::Cognito::UserPool",
     "AWS::Cognito::UserPoolClient",
@@ -45,8 +46,15 @@ const KINDS: [&str; 35] = [
 
 /// What is said of a function. Not among them: its own URL, events that make
 /// APIs, a role that is written elsewhere.
-const OF_A_FUNCTION: [&str; 6] =
-    ["Description", "Environment", "LoggingConfig", "Policies", "Timeout", "VpcConfig"];
+const OF_A_FUNCTION: [&str; 7] = [
+    "Description",
+    "Environment",
+    "LoggingConfig",
+    "Policies",
+    "ReservedConcurrentExecutions",
+    "Timeout",
+    "VpcConfig",
+];
 const OF_ALL_FUNCTIONS: [&str; 7] =
     ["Architectures", "CodeUri", "Environment", "Handler", "MemorySize", "Runtime", "Timeout"];
 

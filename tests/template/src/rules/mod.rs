@@ -1,6 +1,7 @@
 //! The rules. Each gives the faults it finds; none means that it holds.
 
 pub mod access;
+pub mod edge;
 pub mod inventory;
 pub mod metrics;
 pub mod network;

@@ -2,7 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use lambda_kit::http::EDGE_SECRET;
+
 use super::access::IDENTITY;
+use super::edge;
 use crate::code::Code;
 use crate::template::{Template, is_written};
 
@@ -12,10 +15,11 @@ const DUAL_STACK: &str = "AWS_USE_DUALSTACK_ENDPOINT";
 const LOG_LEVEL: &str = "RUST_LOG";
 
 /// What means the same to every function that reads it.
-const SHARED: [(&str, &str); 9] = [
+const SHARED: [(&str, &str); 10] = [
     ("REDIS_URL", "!GetAtt RedisUrl.Value"),
     // Either cache of AWS is a cluster: a client that takes it for one node fails at the first MOVED.
     ("REDIS_MODE", "!If [OnAws, cluster, single]"),
+    (EDGE_SECRET, edge::SECRET),
     ("CATALOG_TABLE", "!Ref CatalogTable"),
     ("ORDERS_TABLE", "!Ref OrdersTable"),
     ("UNITS_TABLE", "!Ref UnitsTable"),
@@ -55,7 +59,8 @@ pub fn variables(template: &Template, code: &[Code]) -> Vec<String> {
         };
         let given: BTreeSet<&str> =
             function.variables().into_iter().filter(|name| *name != DUAL_STACK).collect();
-        let read: BTreeSet<&str> = code.variables.iter().copied().chain([LOG_LEVEL]).collect();
+        let by_the_kit = [LOG_LEVEL].into_iter().chain(code.answers_http().then_some(EDGE_SECRET));
+        let read: BTreeSet<&str> = code.variables.iter().copied().chain(by_the_kit).collect();
         let missing = read.difference(&given).map(|v| format!("{} lacks {v}", function.id()));
         let unread = given.difference(&read).map(|v| format!("{name} doesn't read {v}"));
         faults.extend(missing.chain(unread));
