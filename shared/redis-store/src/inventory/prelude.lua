@@ -44,8 +44,10 @@ local now = clock[1] * 1000 + floor(clock[2] / 1000)
 local customers = KEYS[2]
 local base = customers and sub(customers, 1, -10)
 
--- The gate: head, pools (one for each type, by index), directory ('/name/' and the index byte).
--- reserve_fast.lua reads and writes the same bytes by position.
+-- The gate: head, pools (one for each type, by index), directory (for each type '/name/', a zero byte
+-- and the index byte). reserve_fast.lua reads and writes the same bytes by position, and looks for
+-- '/name/' anywhere in the directory. It finds a type's own entry or nothing: an index may be a letter's
+-- byte or a slash's, but after a name's second slash stands the zero, and after an index a name's first.
 local BUILDING = 281474976710656
 local HEAD, HEAD_SIZE = '>I7I6I6BBI6I6I4I6I4I4I6I6I6I6', 75
 local POOL, POOL_SIZE = '>I4I4I4I4I4I6I4I4I4I4I4I4BBI4I4', 60
@@ -66,7 +68,7 @@ local function gate_read()
     g.due, g.seq, g.tail = parse(HEAD, raw)
   g.building, g.epoch = id >= BUILDING, id % BUILDING
   local directory = sub(raw, HEAD_SIZE + 1 + g.types * POOL_SIZE)
-  for name, index in string.gmatch(directory, '/([^/]+)/(.)') do
+  for name, index in string.gmatch(directory, '/([^/]+)/%z(.)') do
     g.names[byte(index)], g.indexes[name] = name, byte(index)
   end
   return g
@@ -131,7 +133,7 @@ local function gate_write()
   end
   for index = 1, g.types do
     if g.names[index] then
-      insert(parts, '/' .. g.names[index] .. '/' .. char(index))
+      insert(parts, '/' .. g.names[index] .. '/\0' .. char(index))
     end
   end
   call('SET', KEYS[1], concat(parts))

@@ -29,7 +29,7 @@ repeat
   if not at then
     break
   end
-  local pool = 16 + string.byte(gate, at + 1) * 60
+  local pool = 16 + string.byte(gate, at + 2) * 60
   local mark, most, next, held, free = parse('>I4I4I4I4I4', gate, pool)
   if quantity > most then
     break

@@ -11,6 +11,7 @@ mod knowing;
 mod lapsing;
 mod live;
 mod model;
+mod naming;
 mod refusing;
 mod settling;
 mod till;
