@@ -2,7 +2,7 @@
 
 use contracts::messages::OrderIntent;
 use domain::{Epoch, Order, Rejection, Standing};
-use dynamo_store::{Refused, StoreError};
+use dynamo_store::{NoSuchUnit, Refused, StoreError};
 use fault_points::{
     PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
     PERSISTENCE_SETTLED, reached,
@@ -21,6 +21,9 @@ pub enum Unfinished {
     /// Nothing is known to have landed.
     #[error("the transaction did not land")]
     NotLanded(#[from] NotLanded),
+    /// It names a unit that the event does not have.
+    #[error("it names no unit of the event")]
+    NoSuchUnit(#[from] NoSuchUnit),
     /// The tables fail.
     #[error("the tables fail")]
     Tables(#[from] StoreError),
@@ -41,6 +44,7 @@ impl Unfinished {
                 NotLanded::Never(_) => true,
                 NotLanded::Later(_) | NotLanded::Failed(_) => false,
             },
+            Self::NoSuchUnit(_) => true,
             Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
             Self::Redis(_) | Self::DeadLetters(_) => false,
         }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use contracts::messages::{GivenUp, OrderIntent};
 use domain::{HoldTime, Rejection};
-use dynamo_store::{CatalogStore, OrderStore, PartitionCache};
+use dynamo_store::{CatalogStore, OrderStore, UnitCache};
 use fault_points::{PERSISTENCE_BEGUN, PERSISTENCE_BURIED, reached};
 use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
@@ -35,8 +35,8 @@ pub struct Persistence {
     pub orders: OrderStore,
     /// Who holds what.
     pub inventory: Inventory,
-    /// Where units are put.
-    pub partitions: PartitionCache,
+    /// Which units there are, and where they are put.
+    pub units: UnitCache,
     /// Of the messages under way.
     pub visibility: Visibility,
     /// For what can never be persisted.
@@ -133,7 +133,9 @@ impl Persistence {
         if self.time.is_too_late(intent.expires_at, now) {
             return self.refuse(intent, Rejection::HoldExpired, epochs).await;
         }
-        let partitions = self.partitions.partitions_cached(&intent.event, &intent.lines).await?;
+        // Where Redis, or whoever else wrote the intent, invents a unit, no condition
+        // of another unit's item stands against it: it would be one more than there are.
+        let partitions = self.units.units_cached(&intent.event, &intent.lines).await??;
         let order = intent.clone().into_order(&self.time, now);
         match transaction::persist(&self.orders, &order, &partitions, deadline).await? {
             Landed::New => {

@@ -1,7 +1,7 @@
 //! Wires the function and runs it.
 
 use aws_lambda_events::sqs::SqsEvent;
-use dynamo_store::{CatalogStore, OrderStore, PartitionCache};
+use dynamo_store::{CatalogStore, OrderStore, UnitCache};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
 use lambda_kit::{StartError, aws, start};
@@ -22,7 +22,7 @@ async fn main() -> Result<(), StartError> {
     let persistence = Persistence {
         orders: OrderStore::new(dynamo, config.orders_table, config.units_table),
         inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
-        partitions: PartitionCache::new(catalog.clone()),
+        units: UnitCache::new(catalog.clone()),
         catalog,
         visibility: Visibility::new(queues.clone(), config.order_intents_queue_url),
         dead_letters: DeadLetters::new(queues, config.dead_letters_url),

@@ -146,6 +146,18 @@ impl Section {
         }
     }
 
+    /// Whether a seat is one of its seats.
+    #[must_use]
+    pub fn has_seat(&self, seat: &SeatLabel) -> bool {
+        let mut parts = seat.as_str().rsplitn(3, '-');
+        let (Some(number), Some(row), Some(section)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return false;
+        };
+        let is_in = |one: &Row| one.row == row && one.seats.iter().any(|seat| seat == number);
+        section == self.id.as_str() && self.rows.iter().any(is_in)
+    }
+
     /// The section a seat would be in. Row and seat hold no `-`, so its name is
     /// all but the last two parts, whether it holds any itself or not.
     #[must_use]
@@ -194,6 +206,12 @@ mod tests {
         let of_seat = |label: &str| Section::of_seat(&SeatLabel::parse(label).unwrap());
         assert_eq!(of_seat("A-1-2"), SectionId::parse("A").ok());
         assert_eq!(of_seat("upper-left-1-2"), SectionId::parse("upper-left").ok());
+
+        let both = section(vec![row("1", &["1", "2"]), row("2", &["1"])]).unwrap();
+        assert!(both.labels().all(|seat| both.has_seat(&seat)));
+        for other in ["A-2-2", "A-3-1", "A-1-12", "B-1-1", "A-1-1-1"] {
+            assert!(!both.has_seat(&SeatLabel::parse(other).unwrap()), "{other}");
+        }
 
         let span = SectionSpan {
             first: 10,

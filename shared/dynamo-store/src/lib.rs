@@ -22,9 +22,9 @@ mod table;
 
 pub use catalog::{
     CatalogStore, Consistency, EpochRaised, EventActivated, EventCache, EventCreated, EventUpdated,
-    GenerationRaised, PartitionCache, QueuePut, QueueRecord, SectionPut, StoredKey,
-    TicketTypeCreated, TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalCreated,
-    WithdrawalState, WithdrawalUpdated,
+    GenerationRaised, NoSuchUnit, PartitionCache, QueuePut, QueueRecord, SectionPut, StoredKey,
+    TicketTypeCreated, TicketTypeResized, TicketTypeUpdated, UnitCache, Withdrawal,
+    WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
 };
 pub use connections::{
     Connection, ConnectionStore, LastTold, Look, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber,

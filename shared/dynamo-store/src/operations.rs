@@ -54,6 +54,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("ticket_types_list", Table::Catalog, QUERY),
     operation("ticket_type_fetch", Table::Catalog, GET),
     operation("partitions_cached", Table::Catalog, GET),
+    operation("units_cached", Table::Catalog, GET),
     operation("ticket_type_create", Table::Catalog, PUT),
     operation("ticket_type_update", Table::Catalog, UPDATE),
     operation("ticket_type_resize", Table::Catalog, UPDATE),

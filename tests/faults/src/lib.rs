@@ -14,7 +14,7 @@ use axum::Router;
 use contracts::messages::{OrderIntent, SettleRetry};
 use dead_letters::handler::{Compensation, ONE_LETTER};
 use domain::{HoldTime, SessionId};
-use dynamo_store::StoredKey;
+use dynamo_store::{StoredKey, UnitCache};
 use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use lambda_kit::http::adapt;
@@ -286,7 +286,7 @@ pub fn persistence(sale: &Sale, intents: &FakeQueue) -> Persistence {
         catalog: sale.catalog.clone(),
         orders: sale.orders.clone(),
         inventory: sale.inventory.clone(),
-        partitions: sale.partition_cache(),
+        units: UnitCache::new(sale.catalog.clone()),
         visibility: Visibility::new(client.clone(), url.clone()),
         dead_letters: DeadLetters::new(client, url),
         time: HoldTime::default(),

@@ -2,6 +2,7 @@
 
 use contracts::messages::OrderIntent;
 use domain::{Fingerprint, HoldTime, Order, OrderState, Rejection};
+use dynamo_store::UnitCache;
 use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use lambda_kit::testing::{sqs_event, sqs_event_of_texts};
@@ -27,7 +28,7 @@ impl Desk {
             catalog: sale.catalog.clone(),
             orders: sale.orders.clone(),
             inventory: sale.inventory.clone(),
-            partitions: sale.partition_cache(),
+            units: UnitCache::new(sale.catalog.clone()),
             visibility: Visibility::new(
                 queues::client(&intents.sdk_config()),
                 intents.queue_url("order-intents"),

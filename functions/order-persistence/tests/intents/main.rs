@@ -8,6 +8,7 @@ mod batches;
 mod contention;
 mod desk;
 mod epochs;
+mod inventing;
 mod losing;
 mod persisting;
 mod present;

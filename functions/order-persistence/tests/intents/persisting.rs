@@ -25,18 +25,22 @@ async fn an_intent_becomes_an_order_that_owns_its_units_in_both_stores() {
 
 #[tokio::test]
 async fn a_one_ticket_order_costs_four_write_units_and_one_read_unit() {
-    let desk = Desk::of(10, 0).await;
-    // A warm function knows the partitions.
-    let first = desk.sale.hold("ann", "first", vec![places(1)]).await;
-    desk.batch(&[first]).await;
-    let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
-    let _ = desk.sale.wire.take_sent();
-    desk.batch(&[intent]).await;
-    let sent = desk.sale.wire.take_sent();
-    let (written, read): (Vec<f64>, Vec<f64>) =
-        sent.iter().map(|sent| (sent.written, sent.read)).unzip();
-    assert_eq!(written.iter().sum::<f64>(), 4.0, "{sent:?}");
-    assert_eq!(read.iter().sum::<f64>(), 1.0, "the batch's look at the epoch: {sent:?}");
+    let desk = Desk::of(10, 4).await;
+    for (first, second) in [(places(1), places(1)), (seats([0]), seats([1]))] {
+        // A warm function knows the partitions, the ceiling and the section.
+        let first =
+            desk.sale.hold("ann", &format!("first-{}", first.ticket_type), vec![first]).await;
+        desk.batch(&[first]).await;
+        let key = second.ticket_type.to_string();
+        let intent = desk.sale.hold("ann", &key, vec![second]).await;
+        let _ = desk.sale.wire.take_sent();
+        desk.batch(&[intent]).await;
+        let sent = desk.sale.wire.take_sent();
+        let (written, read): (Vec<f64>, Vec<f64>) =
+            sent.iter().map(|sent| (sent.written, sent.read)).unzip();
+        assert_eq!(written.iter().sum::<f64>(), 4.0, "{sent:?}");
+        assert_eq!(read.iter().sum::<f64>(), 1.0, "the batch's look at the epoch: {sent:?}");
+    }
 }
 
 #[tokio::test]

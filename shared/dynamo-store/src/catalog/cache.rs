@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, EventId, OrderLine, TicketTypeId};
+use domain::{Event, EventId, OrderLine, TicketKind, TicketType, TicketTypeId};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{CatalogStore, Consistency};
@@ -102,11 +102,20 @@ impl EventCache {
     }
 }
 
+/// What is remembered of a type.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Shape {
+    pub(super) kind: TicketKind,
+    pub(super) partitions: u32,
+    /// As it was read; by now it may be higher.
+    pub(super) ceiling: u32,
+}
+
 /// Partition counts, which never change: read once for each type.
 #[derive(Debug)]
 pub struct PartitionCache {
     catalog: CatalogStore,
-    known: Mutex<HashMap<(EventId, TicketTypeId), u32>>,
+    known: Mutex<HashMap<(EventId, TicketTypeId), Shape>>,
 }
 
 impl PartitionCache {
@@ -127,35 +136,44 @@ impl PartitionCache {
     ) -> Result<PartitionCounts, StoreError> {
         let mut counts = Vec::new();
         for OrderLine { ticket_type, .. } in lines {
-            if let Some(count) = self.count(event, ticket_type).await? {
-                counts.push((ticket_type.clone(), count));
+            if let Some(shape) = self.shape(event, ticket_type).await? {
+                counts.push((ticket_type.clone(), shape.partitions));
             }
         }
         Ok(counts.into_iter().collect())
     }
 
-    async fn count(
+    pub(super) async fn shape(
         &self,
         event: &EventId,
         ticket_type: &TicketTypeId,
-    ) -> Result<Option<u32>, StoreError> {
-        let place = (event.clone(), ticket_type.clone());
-        let known = locked(&self.known).get(&place).copied();
-        if known.is_some() {
-            return Ok(known);
+    ) -> Result<Option<Shape>, StoreError> {
+        let known = locked(&self.known).get(&(event.clone(), ticket_type.clone())).copied();
+        match known {
+            Some(shape) => Ok(Some(shape)),
+            None => self.shape_renewed(event, ticket_type).await,
         }
+    }
+
+    /// Read now, consistently.
+    pub(super) async fn shape_renewed(
+        &self,
+        event: &EventId,
+        ticket_type: &TicketTypeId,
+    ) -> Result<Option<Shape>, StoreError> {
         let read = self.catalog.ticket_type_fetch(event, ticket_type).await?;
-        let Some(read) = read else { return Ok(None) };
+        let Some(TicketType { kind, partitions, ceiling, .. }) = read else { return Ok(None) };
+        let shape = Shape { kind, partitions, ceiling };
         let mut known = locked(&self.known);
         if known.len() >= MOST_TYPES {
             known.clear();
         }
-        known.insert(place, read.partitions);
-        Ok(Some(read.partitions))
+        known.insert((event.clone(), ticket_type.clone()), shape);
+        Ok(Some(shape))
     }
 }
 
 /// Nothing half-done is ever kept under these locks.
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

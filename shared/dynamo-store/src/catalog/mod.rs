@@ -9,6 +9,7 @@ mod queue;
 mod resize;
 mod section;
 mod ticket_type;
+mod units;
 mod withdrawal;
 
 pub use cache::{EventCache, PartitionCache};
@@ -18,6 +19,7 @@ pub use queue::{GenerationRaised, QueuePut, QueueRecord};
 pub use resize::TicketTypeResized;
 pub use section::SectionPut;
 pub use ticket_type::{TicketTypeCreated, TicketTypeUpdated};
+pub use units::{NoSuchUnit, UnitCache};
 pub use withdrawal::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
 
 use aws_sdk_dynamodb::Client;

@@ -107,7 +107,7 @@ fn worker(sale: &Sale, queue: &FakeQueue) -> Persistence {
     Persistence {
         orders: OrderStore::new(client, &tables.orders, &tables.units),
         inventory: Inventory::new(Redis::connect(&sale.redis.url(), RedisMode::Single)),
-        partitions: dynamo_store::PartitionCache::new(catalog.clone()),
+        units: dynamo_store::UnitCache::new(catalog.clone()),
         catalog,
         ..persistence(sale, queue)
     }
