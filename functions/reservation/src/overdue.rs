@@ -6,20 +6,22 @@ use fault_points::{RESERVATION_OVERDUE_ENDED, reached};
 use futures::future;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
-use redis_store::Settle;
+use redis_store::{Settle, Settled};
 
 use crate::till::Till;
 
 impl Till {
     /// Ends these orders in DynamoDB and then frees their units in Redis. Those
-    /// that turn out to be paid, or ended by another, are only settled.
+    /// that turn out to be paid, or ended by another, are only settled. Whether any
+    /// of them is out of the way now: if none is, asking again would name the same.
     pub(crate) async fn end_overdue(
         &self,
         event: &Event,
         orders: &[(CustomerKey, OrderId)],
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let ends = orders.iter().map(|(customer, order)| self.end_one(event, customer, order));
-        future::try_join_all(ends).await.map(|_| ())
+        let ended = future::try_join_all(ends).await?;
+        Ok(ended.contains(&true))
     }
 
     async fn end_one(
@@ -27,18 +29,28 @@ impl Till {
         event: &Event,
         customer: &CustomerKey,
         order: &OrderId,
-    ) -> Result<(), Failure> {
+    ) -> Result<bool, Failure> {
         let read = self.orders.order_fetch_by_key(customer, order).await;
         let Some(order_now) = read.map_err(Failure::unavailable)? else {
             // The stream and the audit deal with what Redis alone believes.
             tracing::error!(%order, metric = "order_unknown_to_dynamodb", "Redis names no order");
-            return Ok(());
+            return Ok(false);
         };
         let order_now = self.expired(order_now).await.map_err(Failure::unavailable)?;
         reached(RESERVATION_OVERDUE_ENDED).await;
         let settle = Settle::of(&order_now, event.epoch, true);
-        self.inventory.settle(&settle).await.map_err(Failure::unavailable)?;
-        Ok(())
+        let settled = self.inventory.settle(&settle).await.map_err(Failure::unavailable)?;
+        Ok(match settled {
+            Settled::Applied => true,
+            // Another settled it first, unless it is not overdue by our clock.
+            Settled::Ignored => order_now.state != OrderState::Pending,
+            // The next reply tells which epoch sells.
+            Settled::StaleEpoch { .. } => true,
+            Settled::Conflict { .. } | Settled::Lost | Settled::Reread | Settled::Unavailable => {
+                tracing::warn!(order = %order_now.id, ?settled, "an overdue order is not settled");
+                false
+            }
+        })
     }
 
     /// The order, expired if it was overdue by our clock too.

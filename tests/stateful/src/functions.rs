@@ -6,7 +6,7 @@ use std::time::Duration;
 use axum::Router;
 use dead_letters::handler::Compensation;
 use domain::{HoldTime, SessionId};
-use dynamo_store::{EventCache, StoredKey};
+use dynamo_store::{EventCache, StoredKey, UnitCache};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::http::adapt;
 use order_persistence::handler::Persistence;
@@ -109,7 +109,7 @@ fn persistence(sale: &Sale, queues: &Queues) -> Persistence {
         catalog: sale.catalog.clone(),
         orders: sale.orders.clone(),
         inventory: sale.inventory.clone(),
-        partitions: sale.partition_cache(),
+        units: UnitCache::new(sale.catalog.clone()),
         visibility: Visibility::new(client.clone(), queue.queue_url("order-intents")),
         dead_letters: DeadLetters::new(client, queue.queue_url("dead-letters")),
         time: HoldTime::default(),

@@ -8,6 +8,7 @@ mod admission;
 mod buying;
 mod faults;
 mod input;
+mod overdue;
 mod refusing;
 mod remedies;
 mod repeating;

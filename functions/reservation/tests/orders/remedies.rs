@@ -2,8 +2,7 @@
 
 use std::time::Duration;
 
-use domain::{Epoch, HoldTime, Order, OrderState};
-use redis_store::Settle;
+use domain::Epoch;
 
 use crate::shop::{Shop, places, seats};
 
@@ -53,41 +52,6 @@ async fn a_restored_inventory_is_not_trusted_by_one_who_slept_since_its_epoch() 
     let answer = shop.order("ben", "b", &places(1)).await;
     assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
     assert_eq!(shop.sale.counts("floor").await.held, 1, "what was held before");
-}
-
-#[tokio::test]
-async fn an_order_that_was_not_paid_in_time_makes_room_at_once() {
-    for asked in [places(1), seats(&[0])] {
-        let shop = Shop::of(1, 1).await;
-        let unpaid =
-            shop.sale.hold("ann", "k", vec![test_sale::places(1), test_sale::seats([0])]).await;
-        shop.sale.persist(&unpaid, Duration::ZERO).await;
-        shop.accepted("ben", "k", &asked).await;
-        let ended = shop.sale.stored("ann", &unpaid.order).await.unwrap();
-        assert_eq!(ended.state, OrderState::Expired);
-        assert_eq!((shop.sale.owned("floor").await, shop.sale.owned("stalls").await), (0, 0));
-        // Once: a second fan finds it sold out, and it is not freed twice.
-        assert_eq!(shop.order("cat", "k", &asked).await.status, 409);
-    }
-}
-
-#[tokio::test]
-async fn an_order_that_was_paid_meanwhile_is_not_ended_for_another() {
-    let shop = Shop::of(1, 0).await;
-    let intent = shop.sale.hold("ann", "k", vec![test_sale::places(1)]).await;
-    let pending = Order {
-        pay_by: Some(test_sale::now()),
-        ..intent.into_order(&HoldTime::default(), test_sale::now())
-    };
-    // Paid, and Redis has not heard of it.
-    let paid = Order { state: OrderState::Paid, version: 2, pay_by: None, ..pending.clone() };
-    shop.sale.orders.order_persist(&paid, &test_sale::partitions()).await.unwrap();
-    shop.sale.inventory.settle(&Settle::of(&pending, Epoch(1), false)).await.unwrap();
-
-    let answer = shop.order("ben", "k", &places(1)).await;
-    assert_eq!((answer.status, answer.reason().as_str()), (409, "sold_out"));
-    let order = shop.sale.stored("ann", &paid.id).await.unwrap();
-    assert_eq!(order.state, OrderState::Paid);
 }
 
 #[tokio::test]

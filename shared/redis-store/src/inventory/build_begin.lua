@@ -12,7 +12,7 @@ local function drop(old)
     call('UNLINK', before .. part)
   end
   for name in pairs(old.indexes) do
-    for _, part in ipairs({ 'slots/', 'returned/', 'seats/', 'labels/' }) do
+    for _, part in ipairs({ 'slots/', 'returned/', 'seats/', 'labels/', 'dues/' }) do
       call('UNLINK', before .. part .. name)
     end
   end

@@ -49,6 +49,49 @@ local function lines_parse(text, at)
   return lines
 end
 
+-- Notes the types of an order's lines.
+local function indexes_add(indexes, order)
+  for _, line in ipairs(order and order.lines or {}) do
+    indexes[line.index] = true
+  end
+end
+
+-- By when the first of a customer's unpaid orders of a type is to be paid.
+local function due_of(customer, index)
+  local first = NEVER
+  for _, order in ipairs(book_of(customer)) do
+    if order.state == LIVE and order.expiry > 0 then
+      for _, line in ipairs(order.lines) do
+        first = line.index == index and min(first, order.expiry) or first
+      end
+    end
+  end
+  return first
+end
+
+local function score_set(key, member, score)
+  if score == NEVER then
+    call('ZREM', key, member)
+  else
+    call('ZADD', key, score, member)
+  end
+end
+
+local function score_first(key)
+  return tonumber(call('ZRANGE', key, 0, 0, 'WITHSCORES')[2]) or NEVER
+end
+
+-- Writes by when the customer's orders of these types are to be paid: each type has its own list, so
+-- that a crowd's unpaid orders of one type hide none of another.
+local function dues_write(customer, indexes)
+  for index in pairs(indexes) do
+    local key = base .. 'dues/' .. gate.names[index]
+    score_set(key, customer, due_of(customer, index))
+    score_set(base .. 'dues', index, score_first(key))
+  end
+  gate.unpaid, gate.dirty = score_first(base .. 'dues'), true
+end
+
 -- Who holds or owns a unit against an order that wants it: the order and its customer; nil if nobody.
 local function unit_rival(p, unit, id)
   local state, owner = unit_read(p, unit)

@@ -32,10 +32,9 @@ local function load(text)
   end
   order_own(customer, order, state, lines)
   order.expiry = pay_by
-  if state == LIVE and pay_by > 0 then
-    call('ZADD', base .. 'dues', 'LT', pay_by, customer)
-    gate.unpaid = min(gate.unpaid, pay_by)
-  end
+  local indexes = {}
+  indexes_add(indexes, order)
+  dues_write(customer, indexes)
   gate.units, gate.orders, gate.dirty = gate.units + units, gate.orders + 1, true
 end
 

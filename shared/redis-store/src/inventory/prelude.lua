@@ -11,7 +11,8 @@
 --   {i:E}:n:seats/T       hash    seat label -> index; labels/T the other way round
 --   {i:E}:n:lapses        list    expiry (6) and customer key (15) of holds, first to lapse first
 --   {i:E}:n:strays        zset    customer key -> earliest expiry of holds that came out of turn
---   {i:E}:n:dues          zset    customer key -> earliest pay-by of the customer's unpaid orders
+--   {i:E}:n:dues/T        zset    customer key -> earliest pay-by of the customer's unpaid orders of T
+--   {i:E}:n:dues          zset    type index -> earliest pay-by of all unpaid orders of that type
 --   {i:E}:n:log           stream  n-sequence -> changes of seats: type index, state, unit (5 bytes)
 --
 -- INVARIANTS. A unit's slot names a customer exactly when one order of that customer lists the unit

@@ -96,17 +96,34 @@ local function lines_read()
   return lines
 end
 
-local function over_limit(lines)
-  local all, of_type, orders = 0, {}, 0
+local function is_overdue(order)
+  return order.state == LIVE and order.expiry > 0 and order.expiry <= now
+end
+
+local function overdue_note(overdue, owner, order)
+  if not overdue[order.order] then
+    overdue[order.order] = true
+    insert(overdue, owner)
+    insert(overdue, order.order)
+  end
+end
+
+local function has_too_many_orders()
+  local orders = 0
   for _, order in ipairs(book_of(customer)) do
     orders = orders + (order.state == SESSION and 0 or 1)
-    for _, line in ipairs(order.lines) do
+  end
+  return orders >= MOST_ORDERS
+end
+
+-- Which limit the lines are over, beside what the customer has: with or without overdue orders.
+local function limit_passed(lines, with_overdue)
+  local all, of_type = 0, {}
+  for _, order in ipairs(book_of(customer)) do
+    for _, line in ipairs((with_overdue or not is_overdue(order)) and order.lines or {}) do
       all = all + #line.units
       of_type[line.index] = (of_type[line.index] or 0) + #line.units
     end
-  end
-  if orders >= MOST_ORDERS then
-    return { 'too_many_orders' }
   end
   for _, line in ipairs(lines) do
     local p = line.pool
@@ -120,16 +137,22 @@ local function over_limit(lines)
   end
 end
 
-local function is_overdue(order)
-  return order.state == LIVE and order.expiry > 0 and order.expiry <= now
-end
-
-local function overdue_note(overdue, owner, order)
-  if not overdue[order.order] then
-    overdue[order.order] = true
-    insert(overdue, owner)
-    insert(overdue, order.order)
+-- Only what a customer has and may keep stands against a limit: overdue orders are to be ended first.
+local function over_limit(lines)
+  if has_too_many_orders() then
+    return { 'too_many_orders' }
   end
+  local passed = limit_passed(lines, false)
+  if passed or not limit_passed(lines, true) then
+    return passed
+  end
+  local overdue = { 'overdue' }
+  for _, order in ipairs(book_of(customer)) do
+    if is_overdue(order) and #overdue < 2 * OVERDUE_AT_ONCE then
+      overdue_note(overdue, customer, order)
+    end
+  end
+  return overdue
 end
 
 -- Which seats of a line others have. A seat's own lapsed hold is given back right here.
@@ -155,14 +178,23 @@ local function seats_taken(line, overdue)
   return taken
 end
 
--- Unpaid orders that keep places of a type although their time to pay is over.
+local function has_type(order, p)
+  for _, line in ipairs(order.lines) do
+    if line.index == p.index then
+      return true
+    end
+  end
+end
+
+-- Unpaid orders that keep places of a type although their time to pay is over: the first of them, as
+-- many as there can be units in an order and some more. Each has a place, so none is looked for in vain.
 local function places_overdue(p, overdue)
-  for _, owner in ipairs(call('ZRANGEBYSCORE', base .. 'dues', 0, now, 'LIMIT', 0, OVERDUE_AT_ONCE)) do
+  local left, dues = OVERDUE_AT_ONCE, base .. 'dues/' .. p.name
+  for _, owner in ipairs(call('ZRANGEBYSCORE', dues, 0, now, 'LIMIT', 0, OVERDUE_AT_ONCE)) do
     for _, order in ipairs(book_of(owner)) do
-      for _, line in ipairs(is_overdue(order) and order.lines or {}) do
-        if line.index == p.index then
-          overdue_note(overdue, owner, order)
-        end
+      if left > 0 and is_overdue(order) and has_type(order, p) then
+        overdue_note(overdue, owner, order)
+        left = left - 1
       end
     end
   end
@@ -243,14 +275,6 @@ local function take(lines)
   return { 'held', order.expiry, lines_reply(order.lines) }
 end
 
--- Orders that were unpaid may have been paid or ended since.
-local function unpaid_refresh()
-  if gate.unpaid <= now then
-    local first = call('ZRANGE', base .. 'dues', 0, 0, 'WITHSCORES')
-    gate.unpaid, gate.dirty = tonumber(first[2]) or NEVER, true
-  end
-end
-
 local function reserve()
   local refusal = refused(epoch) or replay()
   if refusal then
@@ -268,7 +292,6 @@ local function reserve()
   end
   lapse(LAPSED_AT_ONCE)
   customer_lapse(customer)
-  unpaid_refresh()
   refusal = (mode == 'B' and over_limit(lines)) or shortage(lines) or grant_needed(lines)
   return refusal or take(lines)
 end

@@ -39,22 +39,6 @@ local function conflict(lines)
   end
 end
 
--- The earliest pay-by of the customer's unpaid orders.
-local function dues_write()
-  local first = NEVER
-  for _, order in ipairs(book_of(customer)) do
-    if order.state == LIVE and order.expiry > 0 then
-      first = min(first, order.expiry)
-    end
-  end
-  if first == NEVER then
-    call('ZREM', base .. 'dues', customer)
-  else
-    call('ZADD', base .. 'dues', first, customer)
-  end
-  gate.unpaid, gate.dirty = min(gate.unpaid, first), true
-end
-
 local function settle()
   local order = refused(epoch)
   if order then
@@ -64,6 +48,8 @@ local function settle()
   if order and version <= order.version then
     return { 'ignored' }
   end
+  local indexes = {}
+  indexes_add(indexes, order)
   if state == ENDED then
     order = order or order_new()
     order_end(customer, order, ENDED, now)
@@ -78,7 +64,8 @@ local function settle()
     order.expiry = pay_by
   end
   order.version = version
-  dues_write()
+  indexes_add(indexes, order)
+  dues_write(customer, indexes)
   return { 'applied' }
 end
 

@@ -12,6 +12,7 @@ mod lapsing;
 mod live;
 mod model;
 mod naming;
+mod overdue;
 mod refusing;
 mod settling;
 mod till;

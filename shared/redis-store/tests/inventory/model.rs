@@ -9,7 +9,7 @@ use domain::{EventId, OrderId, OrderLine, UnitId};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis_server::Engine;
-use redis_store::{Hold, LoadedCounts, Reservation, Reserve, Settle, Settled};
+use redis_store::{Hold, LoadedCounts, Reservation, Reserve, Settle, SettleStanding, Settled};
 
 use crate::till::*;
 
@@ -22,8 +22,8 @@ enum Step {
     /// Holds under one of the fan's keys; perhaps so short that it has lapsed
     /// before the next step, although nobody has noticed.
     Buy { fan: u32, key: u8, places: u32, seats: BTreeSet<u32>, lapses: bool },
-    /// Settles one of the orders as live.
-    Persist { order: prop::sample::Index },
+    /// Settles one of the orders as live; perhaps its time to pay is over.
+    Persist { order: prop::sample::Index, overdue: bool },
     /// Settles one of the orders as ended.
     End { order: prop::sample::Index },
     /// Gives back a hold that was not persisted.
@@ -39,7 +39,8 @@ fn step() -> impl Strategy<Value = Step> {
             (places > 0 || !seats.is_empty())
                 .then_some(Step::Buy { fan, key, places, seats, lapses })
         }),
-        2 => order().prop_map(|order| Step::Persist { order }),
+        2 => (order(), any::<bool>())
+            .prop_map(|(order, overdue)| Step::Persist { order, overdue }),
         1 => order().prop_map(|order| Step::End { order }),
         1 => order().prop_map(|order| Step::Release { order }),
     ]
@@ -59,13 +60,26 @@ struct Known {
     wish: Reserve,
     lines: Vec<OrderLine>,
     state: State,
+    overdue: bool,
     version: u64,
+}
+
+impl Known {
+    fn is_overdue(&self) -> bool {
+        self.state == State::Live && self.overdue
+    }
 }
 
 #[derive(Default)]
 struct Model {
     orders: Vec<Known>,
     owners: BTreeMap<(String, UnitId), OrderId>,
+}
+
+/// The orders that a reply names as overdue.
+fn named(reply: Reservation) -> BTreeSet<OrderId> {
+    let Reservation::Overdue(orders) = reply else { panic!("nothing is overdue: {reply:?}") };
+    orders.into_iter().map(|(_, order)| order).collect()
 }
 
 fn units_of(lines: &[OrderLine]) -> Vec<(String, UnitId)> {
@@ -89,18 +103,30 @@ impl Model {
         u32::try_from(self.owners.keys().filter(|(of, _)| of == name).count()).unwrap()
     }
 
-    /// Whether an order has as many units of the type as it takes to be short.
-    fn is_short(&self, places: u32, seats: &BTreeSet<u32>) -> bool {
-        let is_taken = |number: &u32| {
-            self.owners.contains_key(&("stalls".to_owned(), UnitId::Seat(seat(*number))))
+    /// Who has what stands in the way of these places and seats; none: nobody.
+    fn short_of(&self, places: u32, seats: &BTreeSet<u32>) -> Option<BTreeSet<OrderId>> {
+        let is_floor = self.owned("floor") + places > PLACES;
+        let wanted = |name: &str, unit: &UnitId| match name {
+            "floor" => is_floor && places > 0,
+            _ => seats.iter().any(|number| *unit == UnitId::Seat(seat(*number))),
         };
-        self.owned("floor") + places > PLACES || seats.iter().any(is_taken)
+        let owners = self.owners.iter().filter(|((name, unit), _)| wanted(name, unit));
+        let owners: BTreeSet<_> = owners.map(|(_, owner)| *owner).collect();
+        (!owners.is_empty()).then_some(owners)
     }
 
-    fn has(&self, wish: &Reserve) -> usize {
-        let of_fan = |known: &&Known| known.wish.customer == wish.customer;
-        let ids: Vec<_> = self.orders.iter().filter(of_fan).map(|known| known.wish.order).collect();
+    /// What the fan has; of orders that are overdue or not.
+    fn has(&self, wish: &Reserve, overdue: bool) -> usize {
+        let counts =
+            |known: &&Known| known.wish.customer == wish.customer && known.is_overdue() == overdue;
+        let ids: Vec<_> = self.orders.iter().filter(counts).map(|known| known.wish.order).collect();
         self.owners.values().filter(|owner| ids.contains(owner)).count()
+    }
+
+    /// Those that are overdue, among those that pass.
+    fn overdue(&self, passes: impl Fn(&Known) -> bool) -> BTreeSet<OrderId> {
+        let overdue = self.orders.iter().filter(|known| known.is_overdue() && passes(known));
+        overdue.map(|known| known.wish.order).collect()
     }
 
     fn counts(&self, name: &str, ceiling: u32) -> [u32; 3] {
@@ -140,8 +166,8 @@ impl Case<'_> {
             Step::Buy { fan, key, places, seats, lapses } => {
                 self.buy(fan, key, places, &seats, lapses).await;
             }
-            Step::Persist { order } => self.settle(&order, State::Live).await,
-            Step::End { order } => self.settle(&order, State::Ended).await,
+            Step::Persist { order, overdue } => self.settle(&order, State::Live, overdue).await,
+            Step::End { order } => self.settle(&order, State::Ended, false).await,
             Step::Release { order } => self.release(&order).await,
         }
     }
@@ -170,13 +196,24 @@ impl Case<'_> {
                 State::Lapsed => assert_eq!(reply, Reservation::Lapsed),
                 State::Ended => assert_eq!(reply, Reservation::Ended),
             }
-        } else if self.model.has(&wish) + wish.lines.unit_count() > LIMIT {
+            return;
+        }
+        let after = self.model.has(&wish, false) + wish.lines.unit_count();
+        if after > LIMIT {
             assert!(matches!(reply, Reservation::OverLimit { .. }), "{reply:?}");
-        } else if self.model.is_short(floor, chosen) {
-            let refused = |reply: &Reservation| {
-                matches!(reply, Reservation::SoldOut { .. } | Reservation::SeatTaken { .. })
-            };
-            assert!(refused(&reply), "{reply:?}");
+        } else if after + self.model.has(&wish, true) > LIMIT {
+            let own = self.model.overdue(|known| known.wish.customer == wish.customer);
+            assert_eq!(named(reply), own);
+        } else if let Some(owners) = self.model.short_of(floor, chosen) {
+            let overdue = self.model.overdue(|known| owners.contains(&known.wish.order));
+            if overdue.is_empty() {
+                let refused = |reply: &Reservation| {
+                    matches!(reply, Reservation::SoldOut { .. } | Reservation::SeatTaken { .. })
+                };
+                assert!(refused(&reply), "{reply:?}");
+            } else {
+                assert_eq!(named(reply), overdue);
+            }
         } else if let Reservation::Held(hold) = reply {
             self.held(wish, hold, lapses).await;
         } else {
@@ -192,7 +229,8 @@ impl Case<'_> {
         }
         let units = units_of(&hold.lines).len();
         assert_eq!(units, wish.lines.unit_count());
-        let mut known = Known { wish, lines: hold.lines, state: State::Held, version: 0 };
+        let (state, lines) = (State::Held, hold.lines);
+        let mut known = Known { wish, lines, state, overdue: false, version: 0 };
         if lapses {
             self.till.passed(hold.expires_at).await;
             known.state = State::Lapsed;
@@ -201,13 +239,16 @@ impl Case<'_> {
         self.model.orders.push(known);
     }
 
-    async fn settle(&mut self, order: &prop::sample::Index, state: State) {
+    async fn settle(&mut self, order: &prop::sample::Index, state: State, overdue: bool) {
         if self.model.orders.is_empty() {
             return;
         }
         let known = order.get(&self.model.orders).clone();
         let hold = Hold { lines: known.lines.clone(), expires_at: in_ms(0) };
-        let live = Settle { version: known.version + 1, ..persisted(&known.wish, &hold) };
+        let mut live = Settle { version: known.version + 1, ..persisted(&known.wish, &hold) };
+        if overdue {
+            live.standing = SettleStanding::Live { pay_by: Some(in_ms(-1_000)) };
+        }
         let id = known.wish.order;
         if state == State::Ended {
             let gone = Settle { version: live.version, ..ended(&live) };
@@ -236,6 +277,7 @@ impl Case<'_> {
         }
         let known = self.model.find(id).unwrap();
         known.state = state;
+        known.overdue = overdue;
         known.version += 1;
         assert_eq!(self.till.settle(&live).await, Settled::Ignored);
     }
