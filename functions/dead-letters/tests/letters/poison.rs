@@ -18,7 +18,7 @@ fn persistence(desk: &Desk, queue: &FakeQueue) -> Persistence {
         catalog: desk.sale.catalog.clone(),
         orders: desk.sale.orders.clone(),
         inventory: desk.sale.inventory.clone(),
-        partitions: desk.sale.partition_cache(),
+        units: dynamo_store::UnitCache::new(desk.sale.catalog.clone()),
         visibility: Visibility::new(client.clone(), queue.queue_url("order-intents")),
         dead_letters: DeadLetters::new(client, queue.queue_url("dead-letters")),
         time: HoldTime::default(),

@@ -102,8 +102,7 @@ fn all_behaviours(edge: &Value) -> impl Iterator<Item = &Value> {
 fn shows_the_secret(origin: &Value) -> bool {
     list(&origin["OriginCustomHeaders"]).any(|header| {
         let name = header["HeaderName"].as_str().unwrap_or_default();
-        name.eq_ignore_ascii_case(EDGE_HEADER.as_str())
-            && is_written(&header["HeaderValue"], SHOWN)
+        name.eq_ignore_ascii_case(EDGE_HEADER.as_str()) && is_written(&header["HeaderValue"], SHOWN)
     })
 }
 
