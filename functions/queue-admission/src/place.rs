@@ -5,7 +5,9 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use contracts::problem::Reason;
 use contracts::queue::{AdmissionBody, PlaceBody, PlaceStateBody, wait_seconds};
-use domain::{CustomerId, EventId, Place, PlaceState, QueueSettings, estimate_wait, poll_seconds};
+use domain::{
+    CustomerId, EventId, Place, PlaceState, QueueSettings, SessionId, estimate_wait, poll_seconds,
+};
 use http::StatusCode;
 use jiff::Timestamp;
 use lambda_kit::clock;
@@ -17,8 +19,8 @@ use crate::failures::{at_redis, at_signing};
 use crate::handler::App;
 use crate::signing::whole_seconds;
 
-/// A fan who is in leaves in two steps; a third, where another tab left, joined
-/// and entered again in between.
+/// A fan who is in leaves in two steps; a third, where another tab renewed the
+/// session, or left, joined and entered again in between.
 const MOST_STEPS: usize = 4;
 
 /// The fan left, joined and entered again, again and again, while leaving.
@@ -160,12 +162,13 @@ pub(crate) async fn leave(
 ) -> Answer {
     let room = &app.lines.room;
     let key = customer.key();
-    let mut ended = None;
+    let mut ended: Option<(SessionId, Timestamp)> = None;
     for _ in 0..MOST_STEPS {
-        match room.leave(&event, &key, ended.as_ref()).await.map_err(at_redis)? {
+        let until_now = ended.as_ref().map(|(id, until)| (id, *until));
+        match room.leave(&event, &key, until_now).await.map_err(at_redis)? {
             Leaving::Session { id, until } => {
                 app.inventory.session_end(&event, &key, &id, until).await.map_err(at_redis)?;
-                ended = Some(id);
+                ended = Some((id, until));
             }
             Leaving::Left | Leaving::NoPlace | Leaving::NoLine => {
                 return Ok(StatusCode::NO_CONTENT.into_response());

@@ -181,7 +181,8 @@ impl WaitingRoom {
     }
 
     /// Gives up the place. One who is in leaves in two steps: first without a
-    /// session, then, after it was ended at the till, with the one that was named.
+    /// session, then, after it was ended at the till, with the one that was named
+    /// and until when it was ended. A renewal in between asks for that step again.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
@@ -189,12 +190,15 @@ impl WaitingRoom {
         &self,
         event: &EventId,
         customer: &CustomerKey,
-        ended: Option<&SessionId>,
+        ended: Option<(&SessionId, Timestamp)>,
     ) -> Result<Leaving, RedisStoreError> {
         const NAME: &str = "leave";
-        let number = ended.and_then(|id| id.as_str().split_once('-')).map_or("0", |(_, n)| n);
+        let (number, until) = match ended {
+            Some((id, until)) => (id.as_str().split_once('-').map_or("0", |(_, n)| n), until),
+            None => ("0", Timestamp::UNIX_EPOCH),
+        };
         let mut script = of_customer(&LEAVE, event, customer);
-        script.arg(number);
+        script.arg(number).arg(until.as_millisecond());
         let (word, rest) = split(NAME, self.redis.run(NAME, &script).await?)?;
         match word.as_str() {
             "session" => {

@@ -5,8 +5,12 @@
 use std::time::{Duration, Instant};
 
 use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};
+use jiff::{SignedDuration, Timestamp};
 use redis_server::{Engine, RedisCluster, RedisServer};
 use redis_store::{Entry, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
+
+/// By how much a slot outlives its last token.
+const SLOT_MARGIN: SignedDuration = SignedDuration::from_secs(5);
 
 fn event() -> EventId {
     EventId::parse("show").unwrap()
@@ -56,12 +60,15 @@ impl Line {
     }
 
     async fn leave(&self, number: u32) {
-        let (event, fan) = (event(), fan(number));
-        let mut leaving = self.room.leave(&event, &fan, None).await.unwrap();
-        if let Leaving::Session { id, .. } = &leaving {
-            leaving = self.room.leave(&event, &fan, Some(id)).await.unwrap();
+        let mut leaving = self.leave_with(number, None).await;
+        if let Leaving::Session { id, until } = &leaving {
+            leaving = self.leave_with(number, Some((id, *until))).await;
         }
         assert_eq!(leaving, Leaving::Left);
+    }
+
+    async fn leave_with(&self, number: u32, ended: Option<(&SessionId, Timestamp)>) -> Leaving {
+        self.room.leave(&event(), &fan(number), ended).await.unwrap()
     }
 
     async fn shoppers(&self) -> (u32, u32) {
@@ -221,7 +228,8 @@ async fn late_comers_take_at_most_every_second_call_and_then_stand_last() {
         line.eventually(1, is_called).await;
         line.eventually(1, is_missed).await;
         // And the one after it to the line again, late-comer or not.
-        assert!(matches!(line.enter(1).await, Entry::Missed(_)));
+        let Entry::Missed(place) = line.enter(1).await else { panic!("let in over the cap") };
+        assert_eq!((place.number, place.state), (1, PlaceState::Waiting), "a second time");
         line.eventually(3, is_called).await;
         line.eventually(1, is_called).await;
         line.eventually(1, is_missed).await;
@@ -254,21 +262,80 @@ async fn a_slot_is_given_on_only_after_its_session_was_ended() {
         line.join(1).await;
         line.join(2).await;
         let Entry::Entered { session, .. } = line.enter(1).await else { panic!("not in") };
-        let leaving = line.room.leave(&event(), &fan(1), None).await.unwrap();
-        let Leaving::Session { id, .. } = leaving else { panic!("{leaving:?}") };
+        let leaving = line.leave_with(1, None).await;
+        let Leaving::Session { id, until } = leaving else { panic!("{leaving:?}") };
         assert_eq!(id, session);
         assert_eq!(line.place(2).await.state, PlaceState::Waiting, "not freed yet");
         let other = SessionId::parse("1-2").unwrap();
-        let refused = line.room.leave(&event(), &fan(1), Some(&other)).await.unwrap();
+        let refused = line.leave_with(1, Some((&other, until))).await;
         assert!(matches!(refused, Leaving::Session { .. }), "another session was ended");
-        assert_eq!(line.room.leave(&event(), &fan(1), Some(&id)).await.unwrap(), Leaving::Left);
+        let ended = Some((&id, until));
+        assert_eq!(line.leave_with(1, ended).await, Leaving::Left);
         assert!(is_in(&line.enter(2).await));
         // Again, and again with the session: nothing is freed twice.
-        assert_eq!(line.room.leave(&event(), &fan(1), None).await.unwrap(), Leaving::NoPlace);
-        assert_eq!(line.room.leave(&event(), &fan(1), Some(&id)).await.unwrap(), Leaving::NoPlace);
+        assert_eq!(line.leave_with(1, None).await, Leaving::NoPlace);
+        assert_eq!(line.leave_with(1, ended).await, Leaving::NoPlace);
         assert_eq!(line.shoppers().await, (1, 0));
         assert_eq!(line.enter(1).await, Entry::Ended);
         assert_eq!(line.join(1).await.number, 3, "joining again is a new number");
+    }
+}
+
+/// W11: the session is ended for as long as its tokens live, not for as long as
+/// one lives that would be given now.
+#[tokio::test]
+async fn a_session_is_ended_for_as_long_as_any_token_of_it_lives() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        line.join(1).await;
+        let Entry::Entered { token_expires_at, .. } = line.enter(1).await else { panic!() };
+        // From now on tokens live a second, or much longer.
+        for (version, token_seconds) in [(2, 1), (3, 3_600)] {
+            let mut settings = patient(1);
+            settings.version = version;
+            settings.settings.token_seconds = token_seconds;
+            line.room.configure(&event(), &settings).await.unwrap();
+            let leaving = line.leave_with(1, None).await;
+            let Leaving::Session { until, .. } = leaving else { panic!("{leaving:?}") };
+            assert_eq!(until, token_expires_at + SLOT_MARGIN, "{token_seconds}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_renewal_while_leaving_is_ended_too_before_the_slot_is_freed() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        line.join(1).await;
+        line.join(2).await;
+        line.enter(1).await;
+        let Leaving::Session { id, until } = line.leave_with(1, None).await else { panic!() };
+        // Another tab renews, and its token lives longer than the session is ended for.
+        let mut settings = patient(1);
+        settings.version = 2;
+        settings.settings.token_seconds = 310;
+        line.room.configure(&event(), &settings).await.unwrap();
+        let Entry::Entered { token_expires_at, .. } = line.enter(1).await else { panic!() };
+        let again = line.leave_with(1, Some((&id, until))).await;
+        let Leaving::Session { id: same, until } = again else { panic!("{again:?}") };
+        assert_eq!((&same, until), (&id, token_expires_at + SLOT_MARGIN));
+        assert_eq!(line.place(2).await.state, PlaceState::Waiting, "not freed yet");
+        assert_eq!(line.leave_with(1, Some((&id, until))).await, Leaving::Left);
+        assert!(is_in(&line.enter(2).await));
+    }
+}
+
+/// No token buys after its slot was given on, also by clocks that differ a little.
+#[tokio::test]
+async fn a_slot_outlives_its_last_token_by_five_seconds() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        line.join(1).await;
+        for _ in 0..2 {
+            let Entry::Entered { token_expires_at, .. } = line.enter(1).await else { panic!() };
+            let PlaceState::Active { until } = line.place(1).await.state else { panic!() };
+            assert_eq!(until, token_expires_at + SLOT_MARGIN);
+        }
     }
 }
 

@@ -190,6 +190,36 @@ async fn a_token_buys_nothing_after_its_session_was_left_and_its_slot_taken() {
     assert_eq!((status.active, status.called), (1, 0), "never more shoppers than the cap");
 }
 
+/// Until when the till keeps the ended sessions of the event.
+async fn ended_until(room: &Room) -> Vec<i64> {
+    let client = redis::Client::open(room.hall.redis.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let mut range = redis::cmd("ZRANGE");
+    range.arg("{i:gala}:ended").arg(0).arg(-1).arg("WITHSCORES");
+    let ended: Vec<(Vec<u8>, i64)> = range.query_async(&mut connection).await.unwrap();
+    ended.into_iter().map(|(_, until)| until).collect()
+}
+
+#[tokio::test]
+async fn w11_a_session_is_ended_until_its_token_has_expired_whatever_was_set_since() {
+    let room = Room::with_cap(1).await;
+    for fan in ["fan-1", "fan-2"] {
+        room.joined(fan).await;
+    }
+    let admission: AdmissionBody = body(&room.enter("fan-1").await);
+    // Tokens are to live for a much shorter time from now on.
+    let shorter = contracts::queue::QueueSettingsBody { token_seconds: 5, ..settings(1) };
+    assert_eq!(room.set(&shorter, "if-match", "\"v1\"").await.status, 200);
+    assert_eq!(room.leave("fan-1").await.status, 204);
+    assert_eq!(room.enter("fan-2").await.status, 200);
+    let [until] = ended_until(&room).await[..] else { panic!("one session has ended") };
+    let margin = until - admission.expires_at.as_millisecond();
+    assert!(
+        (5_000..6_000).contains(&margin),
+        "five seconds beyond, its token's are whole: {margin}"
+    );
+}
+
 #[tokio::test]
 async fn a_crowd_that_joins_before_there_is_a_line_begins_one_line() {
     let room = Room::open().await;

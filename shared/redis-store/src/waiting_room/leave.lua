@@ -1,22 +1,27 @@
 -- Gives up a place. One who is in leaves in two steps: the caller ends the session at the till, then
 -- calls again with the number it ended; freeing the slot first would let two sessions buy in it.
--- ARGV  2 the number whose session was ended; 0 none
+-- ARGV  2 the number whose session was ended; 0 none  3 until when it was ended
 -- Reply {'session', number, generation, until}: end that session first, for that long
 --       {'left'}, {'no_place'} or {'no_line'}
+-- Invariant: a slot is freed only after its session was ended for as long as the slot would have lived:
+-- no token given for it lives longer, whatever the settings were and are. One that was given by a
+-- renewal since makes it longer, and then the session is to be ended again.
 
 if not line.generation then
   return { 'no_line' }
 end
 advance()
-local customer, ended = ARGV[1], tonumber(ARGV[2])
+local customer, ended, ended_until = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local place = place_read(customer)
-local state = place and place_state(place)
+local state, slot
+if place then
+  state, slot = place_state(place)
+end
 if not place or state == IS_ENDED then
   return { 'no_place' }
 end
-if state == IS_ACTIVE and place.number ~= ended then
-  -- A renewal that is under way right now may still give a token; a minute covers it.
-  return { 'session', place.number, line.generation, now + line.token + 60000 }
+if state == IS_ACTIVE and (place.number ~= ended or slot > ended_until) then
+  return { 'session', place.number, line.generation, slot }
 end
 call('ZREM', ACTIVE, place.number)
 call('ZREM', CALLED, place.number)
