@@ -302,6 +302,18 @@ mod tests {
     }
 
     #[test]
+    fn a_sales_states_have_the_words_of_the_interface() {
+        let states = [SaleState::Scheduled, SaleState::Open, SaleState::Paused, SaleState::Closed];
+        assert_eq!(states.map(SaleState::as_str), ["scheduled", "open", "paused", "closed"]);
+    }
+
+    #[test]
+    fn a_hold_lasts_as_long_as_was_said() {
+        let time = HoldTime::new(70, 30).unwrap();
+        assert_eq!(time.hold(), std::time::Duration::from_secs(70));
+    }
+
+    #[test]
     fn a_window_opens_at_its_first_instant_and_ends_before_its_last() {
         let window = SaleWindow {
             opens_at: at("2026-12-01T02:00:00Z"),

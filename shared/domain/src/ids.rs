@@ -399,6 +399,30 @@ mod tests {
     }
 
     #[test]
+    fn an_order_is_the_same_in_redis_and_an_epoch_is_its_number() {
+        let order = derive("fan-1", "show", "k");
+        assert_eq!(OrderId::from_bytes(*order.as_bytes()), order);
+        assert_eq!(Epoch(7).to_string(), "7");
+    }
+
+    #[test]
+    fn two_sessions_are_two_in_redis_too() {
+        let short = |id| SessionId::parse(id).unwrap().short();
+        assert_eq!(short("a"), short("a"));
+        assert_ne!(short("a"), short("b"));
+    }
+
+    #[test]
+    fn a_fingerprint_is_64_digits_and_nothing_else() {
+        let fingerprint = Fingerprint([0xa9; 32]);
+        assert_eq!(fingerprint.to_hex(), "a9".repeat(32));
+        assert_eq!(Fingerprint::from_hex(&fingerprint.to_hex()), Some(fingerprint));
+        for bad in ["a9".repeat(31), "a9".repeat(33), "é".repeat(32), "g".repeat(64)] {
+            assert_eq!(Fingerprint::from_hex(&bad), None, "{bad}");
+        }
+    }
+
+    #[test]
     fn a_quoted_and_a_bare_key_are_one_key() {
         assert_eq!(IdempotencyKey::from_header("\"k\""), IdempotencyKey::from_header("k"));
         for bad in ["", "\"\"", "\"k", "k\"", "a b", "a\"b", "\\", "é"] {

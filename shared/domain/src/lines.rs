@@ -155,6 +155,14 @@ mod tests {
     }
 
     #[test]
+    fn lines_are_sorted_and_their_units_counted() {
+        let lines = OrderLines::new(vec![seats("stalls", &["A-1-1", "A-1-2"]), places("floor", 3)])
+            .unwrap();
+        assert_eq!(lines.as_slice(), [places("floor", 3), seats("stalls", &["A-1-1", "A-1-2"])]);
+        assert_eq!(lines.unit_count(), 5);
+    }
+
+    #[test]
     fn the_fingerprint_of_version_1_never_changes() {
         let lines = OrderLines::new(vec![places("floor", 2), seats("stalls", &["A-1-1"])]).unwrap();
         let hex = Fingerprint::v1(&lines).to_hex();

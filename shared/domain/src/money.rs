@@ -92,6 +92,7 @@ mod tests {
     #[test]
     fn a_currency_is_three_capital_letters() {
         assert_eq!(Currency::parse("TWD").unwrap().as_str(), "TWD");
+        assert_eq!(String::from(Currency::parse("TWD").unwrap()), "TWD");
         for bad in ["", "tw", "twd", "TWDX", "T1D"] {
             assert!(Currency::parse(bad).is_err(), "{bad}");
         }

@@ -218,3 +218,90 @@ impl Order {
         self.state == OrderState::Pending && self.pay_by.is_some_and(|pay_by| pay_by <= now)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use serde::de::value::{Error, StrDeserializer};
+
+    use super::*;
+    use crate::{IdempotencyKey, Operation};
+
+    fn order(state: OrderState, pay_by: Option<i64>) -> Order {
+        let customer = CustomerId::parse("fan-1").unwrap();
+        let event = EventId::parse("show").unwrap();
+        let key = IdempotencyKey::parse("k").unwrap();
+        let intent = Intent {
+            order: OrderId::derive(&customer, Operation::PlaceOrder, &event, &key),
+            customer,
+            event,
+            fingerprint: Fingerprint([7; 32]),
+        };
+        let currency = Currency::parse("TWD").unwrap();
+        let refusal = Order::refusal(
+            intent,
+            Epoch(1),
+            Rejection::HoldExpired,
+            currency,
+            Timestamp::UNIX_EPOCH,
+        );
+        Order { state, pay_by: pay_by.map(at), ..refusal }
+    }
+
+    fn at(second: i64) -> Timestamp {
+        Timestamp::from_second(second).unwrap()
+    }
+
+    fn line(ticket_type: &str, unit_amount: i64, serials: &[u32]) -> OrderLine {
+        OrderLine {
+            ticket_type: TicketTypeId::parse(ticket_type).unwrap(),
+            unit_amount,
+            price_version: 1,
+            units: serials.iter().copied().map(UnitId::Serial).collect(),
+        }
+    }
+
+    #[test]
+    fn states_and_reasons_have_the_words_of_the_interface() {
+        use OrderState::{
+            Cancelled, Expired, Paid, Pending, Refunded, Refunding, Rejected, Withdrawn,
+        };
+        let states = [Pending, Paid, Refunding, Refunded, Cancelled, Expired, Rejected, Withdrawn];
+        let words = states.map(OrderState::as_str).join(" ");
+        assert_eq!(words, "pending paid refunding refunded cancelled expired rejected withdrawn");
+        for state in states {
+            let stored = StrDeserializer::<Error>::new(state.as_str());
+            assert_eq!(OrderState::deserialize(stored), Ok(state), "as it is stored");
+        }
+        let floor = TicketTypeId::parse("floor").unwrap();
+        let reasons = [
+            Rejection::SoldOut { ticket_type: floor },
+            Rejection::SeatTaken { seats: Vec::new() },
+            Rejection::OverLimit { ticket_type: None, limit: 4 },
+            Rejection::HoldExpired,
+            Rejection::Recovery,
+            Rejection::Unprocessable,
+        ];
+        let words = reasons.each_ref().map(Rejection::reason).join(" ");
+        assert_eq!(words, "sold_out seat_taken over_limit hold_expired recovery unprocessable");
+    }
+
+    #[test]
+    fn units_and_sum_are_those_of_all_lines() {
+        let lines = vec![line("floor", 8_800, &[1, 2]), line("stalls", 12_000, &[9])];
+        assert_eq!(Order::sum(&lines), 29_600);
+        assert_eq!(Order::sum(&[line("floor", i64::MAX, &[1, 2])]), i64::MAX);
+        let order = Order { lines, ..order(OrderState::Pending, None) };
+        let units: Vec<(&str, &UnitId)> =
+            order.units().map(|owned| (owned.ticket_type.as_str(), owned.unit)).collect();
+        let [one, two, nine] = [1, 2, 9].map(UnitId::Serial);
+        assert_eq!(units, [("floor", &one), ("floor", &two), ("stalls", &nine)]);
+    }
+
+    #[test]
+    fn only_a_pending_order_is_overdue_and_from_the_instant_it_was_to_be_paid_by() {
+        let pending = order(OrderState::Pending, Some(100));
+        assert_eq!([99, 100, 101].map(|now| pending.is_overdue(at(now))), [false, true, true]);
+        assert!(!order(OrderState::Paid, Some(100)).is_overdue(at(101)));
+        assert!(!order(OrderState::Pending, None).is_overdue(at(101)));
+    }
+}

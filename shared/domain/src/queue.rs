@@ -123,6 +123,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_places_states_have_the_words_of_the_interface() {
+        let until = Timestamp::UNIX_EPOCH;
+        let states = [
+            PlaceState::Waiting,
+            PlaceState::Called { until },
+            PlaceState::Active { until },
+            PlaceState::Missed,
+            PlaceState::Ended,
+        ];
+        let words = states.map(PlaceState::as_str).join(" ");
+        assert_eq!(words, "waiting called active missed ended");
+    }
+
+    #[test]
     fn the_crowd_far_back_asks_less_often() {
         assert_eq!(poll_seconds(0), 2);
         assert_eq!(poll_seconds(10_000), 7);
