@@ -42,6 +42,14 @@ sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
 print(*(s.getsockname()[1] for s in sockets))'
 }
 
+# This machine's processor, as template.yaml names it.
+architecture() {
+  case $(uname -m) in
+    aarch64 | arm64) echo arm64 ;;
+    *) echo x86_64 ;;
+  esac
+}
+
 # ---- What must be on the machine ----
 
 # has COMMAND: it is there and it runs (a rustup shim without a toolchain is there, but doesn't).
@@ -109,13 +117,18 @@ need_venv() {
 
 started_at() { sed 's/.*) //' "/proc/$1/stat" 2>/dev/null | cut -d' ' -f20; }
 
-# start NAME COMMAND...: in a process group of its own, with its log beside its id.
+# start NAME COMMAND...: in a process group of its own, with its log beside its id. It keeps nothing of
+# the caller's open: whoever waits for the end of a pipe would wait for as long as it runs.
 start() {
   local name=$1
   shift
   # shellcheck disable=SC2016
-  setsid bash -c 'echo $$ >"$0"; exec "$@"' "$ONSALE_STATE/$name.pid" "$@" \
-    >"$ONSALE_STATE/$name.log" 2>&1 </dev/null 9>&- &
+  setsid bash -c '
+    for open in "/proc/$$/fd"/*; do
+      ((${open##*/} <= 2)) || eval "exec ${open##*/}>&-"
+    done
+    echo $$ >"$0"
+    exec "$@"' "$ONSALE_STATE/$name.pid" "$@" >"$ONSALE_STATE/$name.log" 2>&1 </dev/null &
   local tries=0 pid=
   until pid=$(cat "$ONSALE_STATE/$name.pid" 2>/dev/null) && [[ -n $pid ]]; do
     ((tries++ < 100)) || die "$name did not start, see $ONSALE_STATE/$name.log"
