@@ -1,5 +1,5 @@
 -- What time and failovers do to an order, done at once: its hold lapses, it falls due, it is
--- forgotten. Concatenated after the prelude of the inventory's scripts.
+-- forgotten. Concatenated after the prelude and the lines of the inventory's scripts.
 --
 -- KEYS  1 gate  2 customers
 -- ARGV  1 epoch  2 customer  3 order  4 'lapse' | 'due' | 'forget'
@@ -10,14 +10,13 @@ local order = not refused(tonumber(ARGV[1])) and order_of(customer, ARGV[3])
 if not order then
   return 0
 end
-local book = book_of(customer)
+local book, indexes = book_of(customer), {}
+indexes_add(indexes, order)
 if what == 'lapse' and order.state == HELD then
   order.expiry = now
   hold_enqueue(customer, now)
 elseif what == 'due' and order.state == LIVE then
   order.expiry = now
-  call('ZADD', base .. 'dues', now, customer)
-  gate.unpaid, gate.dirty = min(gate.unpaid, now), true
 elseif what == 'forget' then
   order_end(customer, order, ENDED, 0)
   for at, one in ipairs(book) do
@@ -28,5 +27,6 @@ elseif what == 'forget' then
   end
 end
 book.dirty = true
+dues_write(customer, indexes)
 commit()
 return 1

@@ -28,6 +28,8 @@ pub(crate) async fn pass(
     let script = Script::new(concat!(
         include_str!("../../../shared/redis-store/src/inventory/prelude.lua"),
         "\n",
+        include_str!("../../../shared/redis-store/src/inventory/lines.lua"),
+        "\n",
         include_str!("time.lua")
     ));
     let what = match what {
