@@ -17,7 +17,7 @@
 mod cut;
 
 use contracts::catalog::MAX_WITHDRAWAL_UNITS;
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, Line, TicketKind, TicketType, Wanted};
 use dynamo_store::{TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalState};
 use lambda_kit::http::Failure;
@@ -65,7 +65,7 @@ async fn lower(
 ) -> Result<TicketType, Failure> {
     let fewer = next.capacity.saturating_sub(capacity);
     if fewer > MAX_WITHDRAWAL_UNITS {
-        let detail = format!("can be lowered by at most {MAX_WITHDRAWAL_UNITS} at a time");
+        let detail = Text::LoweredTooMuch { most: MAX_WITHDRAWAL_UNITS as usize };
         return Err(FieldError::new("/capacity", detail).into());
     }
     let event = stock::loaded(catalogue, id).await?;
@@ -97,15 +97,15 @@ async fn too_low(
     next: &TicketType,
     capacity: u32,
 ) -> Failure {
-    let problem = |detail: String| {
+    let problem = |detail: Text| {
         let errors = vec![FieldError::new("/capacity", detail.clone())];
         Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
     };
     let Some(counts) = counts_of(catalogue, event, &next.id).await else {
-        return problem(format!("Too many are sold or held for a capacity of {capacity}"));
+        return problem(Text::BelowSoldUncounted { capacity: capacity as usize });
     };
     let lowest = next.capacity.saturating_sub(counts.remaining);
-    problem(format!("{lowest} of {} are sold, held or withdrawn", next.capacity))
+    problem(Text::BelowSold { lowest: lowest as usize, capacity: next.capacity as usize })
         .with_member("capacity", next.capacity)
         .with_member("lowest_capacity", lowest)
         .with_member("sold", counts.sold)
@@ -163,7 +163,7 @@ pub(crate) async fn balance(
             TicketTypeUpdated::Missing => return Err(Reason::UnknownTicketType.into()),
         }
     }
-    Err(Failure::new(Reason::Unavailable).with_detail("Too many edits at once"))
+    Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
 }
 
 async fn cuts_before(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{Event, EventId};
 use dynamo_store::{CatalogStore, Consistency, EventCache, OrderStore};
 use jiff::SignedDuration;
@@ -80,5 +80,5 @@ impl Catalogue {
 
 /// There is no such event.
 pub(crate) fn unknown_event() -> Failure {
-    Failure::new(Reason::NotFound).with_detail("There is no such event")
+    Failure::new(Reason::NotFound).with_detail(Text::NoEvent)
 }

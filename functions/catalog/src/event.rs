@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::response::Response;
 use contracts::catalog::{EventBody, EventEdit, EventWish};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Epoch, Event, EventId, SaleSwitch};
 use dynamo_store::{Consistency, EventCreated, EventUpdated};
 use http::{HeaderMap, HeaderValue, StatusCode};
@@ -67,9 +67,7 @@ fn tag(event: &Event, now: Timestamp) -> HeaderValue {
 }
 
 async fn create(catalogue: &Catalogue, id: EventId, wish: EventWish) -> Result<Event, Failure> {
-    let taken = || {
-        Failure::new(Reason::VersionMismatch).with_detail("There is an event of this id already")
-    };
+    let taken = || Failure::new(Reason::VersionMismatch).with_detail(Text::EventExists);
     if catalogue.store.event_fetch(&id, Consistency::Strong).await.or_fail()?.is_some() {
         return Err(taken());
     }
@@ -138,7 +136,7 @@ fn apply(wish: EventWish, current: &Event) -> Event {
 }
 
 fn other_currency(current: &Event) -> Failure {
-    let detail = format!("is {} since the event was created", current.currency.as_str());
+    let detail = Text::CurrencyFixed { currency: current.currency.as_str().to_owned() };
     Failure::from(Problem {
         reason: Reason::Conflict,
         detail: None,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use contracts::catalog::SaleEdit;
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{Event, EventId, SaleCommand, SaleSwitch};
 use dynamo_store::EventUpdated;
 use http::{HeaderMap, StatusCode};
@@ -63,5 +63,5 @@ async fn carry_out(
             EventUpdated::Missing => return Err(unknown_event()),
         }
     }
-    Err(Failure::new(Reason::Unavailable).with_detail("Too many edits at once"))
+    Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
 }

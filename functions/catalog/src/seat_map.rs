@@ -7,7 +7,7 @@ use axum::extract::{FromRequest, FromRequestParts, Request, State};
 use axum::response::{IntoResponse, Response};
 use axum::{Json, RequestExt};
 use contracts::catalog::{SeatMapBody, SectionBody, SectionEdit, SectionRows, rows_of_csv};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, Section, SectionId, TicketKind, TicketType, TicketTypeId};
 use dynamo_store::{Consistency, SectionPut};
 use http::header::CONTENT_TYPE;
@@ -85,20 +85,19 @@ async fn put(
             SectionPut::Stored => return Ok((StatusCode::CREATED, section, grown)),
             SectionPut::Same(section) => return Ok((StatusCode::OK, section, ticket_type)),
             SectionPut::Conflict(_) => {
-                return Err(Failure::new(Reason::Conflict)
-                    .with_detail("A section never changes; this one is there with other seats"));
+                return Err(Failure::new(Reason::Conflict).with_detail(Text::SectionFixed));
             }
             SectionPut::VersionMismatch => {}
         }
     }
-    Err(Failure::new(Reason::Unavailable).with_detail("Too many edits at once"))
+    Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
 }
 
 /// The type with the section's seats.
 fn grown(ticket_type: &TicketType, section: &Section) -> Result<TicketType, Failure> {
     let ceiling = ticket_type.ceiling.saturating_add(section.seat_count());
     if ceiling > TicketType::MAX_CEILING {
-        let detail = format!("A ticket type has at most {} seats", TicketType::MAX_CEILING);
+        let detail = Text::TypeTooLarge { most: TicketType::MAX_CEILING as usize };
         return Err(Failure::new(Reason::Conflict).with_detail(detail));
     }
     Ok(TicketType {
@@ -120,12 +119,12 @@ pub(crate) struct Upload {
 
 impl Upload {
     fn unknown_type(&self) -> Failure {
-        let errors = vec![FieldError::new(self.type_pointer, "the event has no such ticket type")];
+        let errors = vec![FieldError::new(self.type_pointer, Text::NoType)];
         Failure::from(Problem { reason: Reason::UnknownTicketType, detail: None, errors })
     }
 
     fn wrong_kind(&self) -> Failure {
-        FieldError::new(self.type_pointer, "is general admission, which has no seats").into()
+        FieldError::new(self.type_pointer, Text::TypeOfPlaces).into()
     }
 }
 
@@ -147,8 +146,8 @@ async fn csv_upload<S: Send + Sync>(request: Request, state: &S) -> Result<Uploa
     let (mut parts, body) = request.into_parts();
     let query = QueryParams::from_request_parts(&mut parts, state).await?;
     let ticket_type: String = query.required("ticket_type")?;
-    let ticket_type = TicketTypeId::parse(&ticket_type)
-        .map_err(|invalid| FieldError::new(POINTER, invalid.to_string()))?;
+    let ticket_type =
+        TicketTypeId::parse(&ticket_type).map_err(|invalid| FieldError::new(POINTER, invalid))?;
     let body: Bytes = Request::from_parts(parts, body)
         .extract()
         .await

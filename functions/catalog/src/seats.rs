@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use axum::extract::State;
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use contracts::seats::{
     LockStatus, LockStatusBody, RemainingBody, SeatChangesBody, SeatsBody, SectionStates,
 };
@@ -160,7 +160,7 @@ fn unheard(error: SeatLogError) -> Failure {
 /// The log does not reach back that far: only a snapshot tells.
 fn gone(id: &EventId, now: LogPosition) -> Failure {
     Failure::new(Reason::Gone)
-        .with_detail("Fetch a snapshot and go on from there")
+        .with_detail(Text::SnapshotFirst)
         .with_member("snapshot", format!("/events/{id}/seats"))
         .with_member("epoch", now.epoch)
         .with_member("sequence", now.sequence)
@@ -219,7 +219,7 @@ fn whole_seconds(remaining: Duration) -> u32 {
 }
 
 fn unknown_seat() -> Failure {
-    let errors = vec![FieldError::new("path:seat", "the seat map has no such seat")];
+    let errors = vec![FieldError::new("path:seat", Text::NoSeat)];
     Failure::from(Problem { reason: Reason::UnknownSeat, detail: None, errors })
 }
 

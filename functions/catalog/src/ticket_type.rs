@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use contracts::catalog::{TicketTypeBody, TicketTypeEdit, TicketTypeWish, TicketTypesBody};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, TicketKind, TicketType, TicketTypeId};
 use dynamo_store::{Consistency, TicketTypeCreated, TicketTypeUpdated};
 use http::{HeaderMap, StatusCode};
@@ -68,7 +68,8 @@ impl Page {
         const MOST: u8 = TicketType::MAX_PER_EVENT;
         let limit = query.optional("limit")?.unwrap_or(MOST);
         if !(1..=MOST).contains(&limit) {
-            return Err(FieldError::new("query:limit", "must be between 1 and 100").into());
+            let detail = Text::Between { least: 1, most: MOST.into() };
+            return Err(FieldError::new("query:limit", detail).into());
         }
         Ok(Self { limit: limit.into(), after: query.optional("next")?.unwrap_or(0) })
     }
@@ -119,7 +120,7 @@ async fn create(
     wish: TicketTypeWish,
 ) -> Result<(StatusCode, TicketType), Failure> {
     if let Some(Expectation::Version(_)) = expectation {
-        return Err(Failure::new(Reason::VersionMismatch).with_detail("There is no such type yet"));
+        return Err(Failure::new(Reason::VersionMismatch).with_detail(Text::NoTypeYet));
     }
     for _ in 0..ATTEMPTS {
         let types =
@@ -150,13 +151,13 @@ async fn create(
             TicketTypeCreated::IndexTaken => {}
         }
     }
-    Err(Failure::new(Reason::Unavailable).with_detail("Too many edits at once"))
+    Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
 }
 
 fn free_index(types: &[TicketType]) -> Result<u8, Failure> {
     let is_free = |index: &u8| types.iter().all(|ticket_type| ticket_type.index != *index);
     (1..=TicketType::MAX_PER_EVENT).find(is_free).ok_or_else(|| {
-        let detail = format!("An event has at most {} ticket types", TicketType::MAX_PER_EVENT);
+        let detail = Text::TooManyTypes { most: TicketType::MAX_PER_EVENT.into() };
         Failure::new(Reason::Conflict).with_detail(detail)
     })
 }
@@ -177,8 +178,9 @@ async fn change(
     let is_done = wish.is_met_by(&current);
     let current = if is_done { follow_up(catalogue, &event.id, current).await? } else { current };
     match expectation {
-        Some(Expectation::Absent) => Err(Failure::new(Reason::VersionMismatch)
-            .with_detail("There is a ticket type of this id already")),
+        Some(Expectation::Absent) => {
+            Err(Failure::new(Reason::VersionMismatch).with_detail(Text::TypeExists))
+        }
         _ if is_done => Ok(current),
         None => Err(Failure::new(Reason::PreconditionRequired)),
         Some(Expectation::Version(version)) if version != current.version => {
@@ -242,8 +244,7 @@ fn other_kind(current: &TicketType) -> Failure {
         TicketKind::GeneralAdmission => "general_admission",
         TicketKind::ReservedSeating => "reserved_seating",
     };
-    let detail = format!("is {kind} since the type was created");
-    let errors = vec![FieldError::new("/kind", detail)];
+    let errors = vec![FieldError::new("/kind", Text::KindFixed { kind })];
     Failure::from(Problem { reason: Reason::Conflict, detail: None, errors })
 }
 

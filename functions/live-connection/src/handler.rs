@@ -2,7 +2,7 @@
 
 use connections::{Connections, Posted};
 use contracts::live::{ClientMessage, Frame};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{ConnectionId, EventId};
 use dynamo_store::{Connection, ConnectionStore, EventCache, StoreError};
 use jiff::Timestamp;
@@ -119,7 +119,7 @@ impl LiveConnection {
 
 fn read(event: &SocketEvent) -> Result<ClientMessage, Problem> {
     if event.is_base64_encoded {
-        return Err(FieldError::new("", "must be text").into());
+        return Err(FieldError::new("", Text::String).into());
     }
     ClientMessage::parse(event.body.as_deref().unwrap_or_default())
 }

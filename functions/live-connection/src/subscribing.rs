@@ -11,7 +11,7 @@
 
 use contracts::live::Frame;
 use contracts::messages::LiveUpdate;
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{ChainStep, EventId, LogPosition, SectionId};
 use dynamo_store::{MAX_EVENTS_PER_CONNECTION, StoreError, Subscribed, Subscription};
 use jiff::Timestamp;
@@ -59,7 +59,7 @@ impl LiveConnection {
         match self.events.event_cached(event).await {
             Ok(Some(_)) => Ok(()),
             Ok(None) => Err(Problem {
-                errors: vec![FieldError::new("/event", "there is no such event")],
+                errors: vec![FieldError::new("/event", Text::NoEvent)],
                 ..Problem::new(Reason::NotFound)
             }),
             Err(error) => Err(unavailable(&error, "an event can't be read")),
@@ -77,7 +77,7 @@ impl LiveConnection {
         if unknown.is_empty() {
             return Ok(());
         }
-        let named = |at| FieldError::new(format!("/sections/{at}"), "there is no such section");
+        let named = |at| FieldError::new(format!("/sections/{at}"), Text::NoSection);
         let errors = unknown.into_iter().map(named).collect();
         Err(Problem { errors, ..Problem::new(Reason::NotFound) })
     }
@@ -122,13 +122,12 @@ fn demand_admission(context: &RequestContext, event: &EventId) -> Result<(), Pro
     match context.pass() {
         Some(pass) if pass.admits_to(event) => Ok(()),
         Some(_) | None => Err(Problem {
-            errors: vec![FieldError::new("/event", "the connection's token is for another event")],
+            errors: vec![FieldError::new("/event", Text::OtherEvent)],
             ..Problem::new(Reason::Forbidden)
         }),
     }
 }
 
 fn too_many() -> Problem {
-    let detail = format!("a connection watches at most {MAX_EVENTS_PER_CONNECTION} events");
-    FieldError::new("/event", detail).into()
+    FieldError::new("/event", Text::TooManyEvents { most: MAX_EVENTS_PER_CONNECTION }).into()
 }

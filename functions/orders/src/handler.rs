@@ -7,7 +7,7 @@ use axum::response::IntoResponse;
 use axum::routing::get;
 use axum::{Json, Router};
 use contracts::orders::{OrderBody, OrdersBody};
-use contracts::problem::{FieldError, Reason};
+use contracts::problem::{FieldError, Reason, Text};
 use domain::{EventId, OrderId};
 use dynamo_store::{OrderStore, PageCursor};
 use lambda_kit::clock;
@@ -55,10 +55,10 @@ fn limit_of(query: &QueryParams) -> Result<usize, Failure> {
     if (1..=OrderStore::MAX_PAGE).contains(&limit) {
         return Ok(limit);
     }
-    let detail = format!("must be 1 to {}", OrderStore::MAX_PAGE);
+    let detail = Text::Between { least: 1, most: OrderStore::MAX_PAGE };
     Err(FieldError::new("query:limit", detail).into())
 }
 
 fn cursor_of(text: &str) -> Result<PageCursor, Failure> {
-    PageCursor::parse(text).map_err(|error| FieldError::new("query:next", error.to_string()).into())
+    PageCursor::parse(text).map_err(|_| FieldError::new("query:next", Text::PageCursor).into())
 }

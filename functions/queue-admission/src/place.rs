@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use contracts::queue::{AdmissionBody, PlaceBody, PlaceStateBody, wait_seconds};
 use domain::{
     CustomerId, EventId, Place, PlaceState, QueueSettings, SessionId, estimate_wait, poll_seconds,
@@ -117,10 +117,7 @@ pub(crate) async fn enter(
         }
         Entry::NotYet(place) => Err(ask_again(Reason::NotCalled, &place)),
         Entry::Missed(place) => Err(ask_again(Reason::CallMissed, &place)),
-        Entry::Ended => Err(Failure::new(Reason::SessionEnded).with_text(
-            "This place has ended. Join again for a new number.",
-            "此排隊號碼已失效，請重新排隊。",
-        )),
+        Entry::Ended => Err(Failure::new(Reason::SessionEnded).with_detail(Text::PlaceEnded)),
         Entry::NoPlace | Entry::NoLine => Err(Failure::new(Reason::NoPlace)),
     }
 }

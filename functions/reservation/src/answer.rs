@@ -3,7 +3,7 @@
 use axum::Json;
 use axum::response::{IntoResponse, Response};
 use contracts::orders::{OrderBody, PlaceOrderBody};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, OrderId, Rejection, SaleState};
 use http::StatusCode;
 use http::header::{HeaderValue, LOCATION};
@@ -105,20 +105,17 @@ pub fn undecided(why: Undecided, body: &PlaceOrderBody) -> Failure {
         Undecided::Unavailable => Failure::new(Reason::Unavailable),
         Undecided::UnknownType(ticket_type) => {
             let pointer = body.type_pointer(&ticket_type);
-            let error = FieldError::new(pointer, "the event has no such ticket type");
+            let error = FieldError::new(pointer, Text::NoType);
             problem(Reason::UnknownTicketType, vec![error])
         }
         Undecided::UnknownSeats(seats) => {
-            let error = |seat| FieldError::new(body.seat_pointer(seat), "there is no such seat");
+            let error = |seat| FieldError::new(body.seat_pointer(seat), Text::NoSeat);
             problem(Reason::UnknownSeat, seats.iter().map(error).collect())
         }
         Undecided::WrongKind(ticket_type) => {
             let pointer = body.units_pointer(&ticket_type);
-            let detail = if pointer.ends_with("/seats") {
-                "this ticket type has no numbered seats; ask for a quantity"
-            } else {
-                "this ticket type is sold by the seat; name the seats"
-            };
+            let detail =
+                if pointer.ends_with("/seats") { Text::NoNumberedSeats } else { Text::SoldBySeat };
             Failure::from(FieldError::new(pointer, detail))
         }
     }
@@ -144,7 +141,7 @@ pub fn never_on_sale(event: &Event, now: Timestamp) -> Failure {
 /// No such event.
 #[must_use]
 pub fn unknown_event() -> Failure {
-    let errors = vec![FieldError::new("path:event", "there is no such event")];
+    let errors = vec![FieldError::new("path:event", Text::NoEvent)];
     Failure::from(Problem { reason: Reason::NotFound, detail: None, errors })
 }
 
@@ -152,10 +149,10 @@ pub fn unknown_event() -> Failure {
 #[must_use]
 pub fn not_admitted(why: NotAdmitted) -> Failure {
     let detail = match why {
-        NotAdmitted::Missing => "is missing",
-        NotAdmitted::Expired => "has expired",
-        NotAdmitted::Invalid => "is not valid",
-        NotAdmitted::Foreign => "is for another event or another fan",
+        NotAdmitted::Missing => Text::Missing,
+        NotAdmitted::Expired => Text::Expired,
+        NotAdmitted::Invalid => Text::NotValid,
+        NotAdmitted::Foreign => Text::Foreign,
         NotAdmitted::Unknown(cause) => return Failure::new(Reason::Unavailable).caused_by(cause),
     };
     let errors = vec![FieldError::new(format!("header:{}", admission::HEADER), detail)];

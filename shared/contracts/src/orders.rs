@@ -7,7 +7,7 @@ use domain::{
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// Body of `POST /events/{event}/orders`, as it was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -69,7 +69,7 @@ impl PlaceOrderBody {
                 }
             }
         };
-        FieldError::new(pointer, invalid.to_string())
+        FieldError::new(pointer, invalid)
     }
 
     /// The field of a line that says what is wanted.
@@ -123,14 +123,14 @@ impl LineBody {
     fn parse(&self, pointer: &str) -> Result<Line, FieldError> {
         let wanted = match (&self.quantity, &self.seats, &self.best_available) {
             (_, _, Some(_)) => {
-                let detail = "the best available seats are not offered yet; name the seats";
-                return Err(FieldError::new(format!("{pointer}/best_available"), detail));
+                let pointer = format!("{pointer}/best_available");
+                return Err(FieldError::new(pointer, Text::NoBestAvailable));
             }
             (None, None, None) => {
-                return Err(FieldError::new(pointer, "must have a quantity or seats"));
+                return Err(FieldError::new(pointer, Text::QuantityOrSeats));
             }
             (Some(quantity), Some(seats), None) if *quantity as usize != seats.len() => {
-                let detail = format!("differs from the {} seats named", seats.len());
+                let detail = Text::OtherCount { seats: seats.len() };
                 return Err(FieldError::new(format!("{pointer}/quantity"), detail));
             }
             (_, Some(seats), None) => Wanted::Seats(seats.clone()),

@@ -2,24 +2,41 @@
 //! failed. The machine-readable part never changes with the language; the text
 //! exists in English and Traditional Chinese.
 
+mod text;
+
 use serde::{Deserialize, Serialize};
 
+pub use text::Text;
+
 /// One wrong field of a request.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FieldError {
     /// A JSON pointer into the body, or the name of a header or parameter
     /// (`header:Idempotency-Key`, `path:event`, `query:limit`).
     pub pointer: String,
     /// What is wrong with it.
-    pub detail: String,
+    pub detail: Text,
 }
 
 impl FieldError {
     /// A wrong field.
     #[must_use]
-    pub fn new(pointer: impl Into<String>, detail: impl Into<String>) -> Self {
+    pub fn new(pointer: impl Into<String>, detail: impl Into<Text>) -> Self {
         Self { pointer: pointer.into(), detail: detail.into() }
     }
+
+    fn body(&self, language: Language) -> FieldErrorBody {
+        FieldErrorBody { pointer: self.pointer.clone(), detail: self.detail.in_language(language) }
+    }
+}
+
+/// One wrong field as it goes over the wire.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FieldErrorBody {
+    /// Which.
+    pub pointer: String,
+    /// What is wrong with it, for people, in their language.
+    pub detail: String,
 }
 
 /// The language a fan reads.
@@ -59,9 +76,13 @@ impl Language {
     /// The tag for `Content-Language`.
     #[must_use]
     pub fn tag(self) -> &'static str {
+        self.pick("en", "zh-Hant")
+    }
+
+    fn pick<T>(self, english: T, chinese: T) -> T {
         match self {
-            Self::English => "en",
-            Self::TraditionalChinese => "zh-Hant",
+            Self::English => english,
+            Self::TraditionalChinese => chinese,
         }
     }
 }
@@ -264,10 +285,7 @@ impl Reason {
     #[must_use]
     pub fn title(self, language: Language) -> &'static str {
         let (english, chinese) = self.titles();
-        match language {
-            Language::English => english,
-            Language::TraditionalChinese => chinese,
-        }
+        language.pick(english, chinese)
     }
 
     fn titles(self) -> (&'static str, &'static str) {
@@ -342,10 +360,7 @@ impl Reason {
             ),
         ];
         let (_, english, chinese) = TEXTS.iter().find(|(reason, ..)| *reason == self)?;
-        Some(match language {
-            Language::English => english,
-            Language::TraditionalChinese => chinese,
-        })
+        Some(language.pick(english, chinese))
     }
 
     /// After how many seconds repeating makes sense; none: repeating won't help
@@ -381,7 +396,7 @@ pub struct ProblemBody {
     pub reason: String,
     /// The wrong fields.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<FieldError>,
+    pub errors: Vec<FieldErrorBody>,
 }
 
 /// A problem before it is put into words.
@@ -390,7 +405,7 @@ pub struct Problem {
     /// Why.
     pub reason: Reason,
     /// More than the title says; none: the title is all.
-    pub detail: Option<String>,
+    pub detail: Option<Text>,
     /// The wrong fields.
     pub errors: Vec<FieldError>,
 }
@@ -404,8 +419,8 @@ impl Problem {
 
     /// With a sentence that says more.
     #[must_use]
-    pub fn with_detail(self, detail: impl Into<String>) -> Self {
-        Self { detail: Some(detail.into()), ..self }
+    pub fn with_detail(self, detail: Text) -> Self {
+        Self { detail: Some(detail), ..self }
     }
 
     /// A malformed request.
@@ -418,14 +433,15 @@ impl Problem {
     #[must_use]
     pub fn body(&self, language: Language) -> ProblemBody {
         let title = self.reason.title(language).to_owned();
+        let detail = self.detail.as_ref().map(|text| text.in_language(language));
         let advice = self.reason.advice(language).map(str::to_owned);
         ProblemBody {
             kind: format!("https://onsale.dev/problems/{}", self.reason.as_str()),
-            detail: self.detail.clone().or(advice).unwrap_or_else(|| title.clone()),
+            detail: detail.or(advice).unwrap_or_else(|| title.clone()),
             title,
             status: self.reason.status(),
             reason: self.reason.as_str().to_owned(),
-            errors: self.errors.clone(),
+            errors: self.errors.iter().map(|error| error.body(language)).collect(),
         }
     }
 }
@@ -457,6 +473,21 @@ mod tests {
         assert_eq!(body.kind, "https://onsale.dev/problems/sold_out");
         assert_eq!((body.status, body.reason.as_str()), (409, "sold_out"));
         assert_eq!(body.title, "已售完");
+    }
+
+    #[test]
+    fn what_is_wrong_with_a_field_is_told_in_the_same_language() {
+        let wrong = FieldError::new("/quantity", Text::Missing);
+        let problem = Problem::from(wrong).with_detail(Text::NotValid);
+        let told = |language| {
+            let body = problem.body(language);
+            let [FieldErrorBody { pointer, detail }] = &body.errors[..] else { unreachable!() };
+            assert_eq!((body.reason.as_str(), pointer.as_str()), ("invalid_request", "/quantity"));
+            (body.detail, detail.clone())
+        };
+        let texts = |detail: &str, wrong: &str| (detail.to_owned(), wrong.to_owned());
+        assert_eq!(told(Language::English), texts("is not valid", "is missing"));
+        assert_eq!(told(Language::TraditionalChinese), texts("無效", "未提供"));
     }
 
     #[test]

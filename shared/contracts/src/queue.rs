@@ -6,7 +6,7 @@ use domain::{EventId, QueueSettings, SessionId, WaitEstimate};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// What the line of an event is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,8 +147,8 @@ impl QueueSettingsBody {
         let outside = bounds.into_iter().filter(|(_, value, bounds)| !bounds.contains(value));
         let errors: Vec<FieldError> = outside
             .map(|(pointer, _, bounds)| {
-                let detail = format!("must be between {} and {}", bounds.start(), bounds.end());
-                FieldError::new(pointer, detail)
+                let (least, most) = (*bounds.start() as usize, *bounds.end() as usize);
+                FieldError::new(pointer, Text::Between { least, most })
             })
             .collect();
         if !errors.is_empty() {

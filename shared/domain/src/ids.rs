@@ -9,14 +9,32 @@ use uuid::Uuid;
 use crate::hashing::{sha256_of_fields, truncated};
 use crate::lines::{OrderLines, Wanted};
 
-/// A text that is not an identifier of the kind it was read as.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{rule}")]
-pub struct InvalidId {
-    rule: &'static str,
+/// The rule that a text breaks which is not an identifier of the kind it was
+/// read as.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum InvalidId {
+    /// Of what operators name.
+    #[error("must be 1 to 64 characters of A-Z, a-z, 0-9, '_' and '-'")]
+    Name,
+    /// Of seats.
+    #[error("must be section-row-number, at most 64 characters of A-Z, a-z, 0-9, '_' and '-'")]
+    Seat,
+    /// Of what others name, with the most characters.
+    #[error("must be 1 to {0} visible ASCII characters")]
+    Visible(usize),
+    /// Of customers: this begins the name of an owner that is no person.
+    #[error("must not begin with 'withdrawn:'")]
+    Reserved,
+    /// Of keys in a header.
+    #[error("has an opening quote without a closing one")]
+    OpenQuote,
+    /// Of keys in a header.
+    #[error("must not hold quotes or backslashes")]
+    QuoteInside,
+    /// Of orders.
+    #[error("must be an order id")]
+    Order,
 }
-
-const PLAIN_RULE: &str = "must be 1 to 64 characters of A-Z, a-z, 0-9, '_' and '-'";
 
 fn is_plain_id(text: &str) -> bool {
     (1..=64).contains(&text.len())
@@ -41,7 +59,7 @@ macro_rules! text_id {
             /// When the text breaks the rule of this kind of identifier.
             pub fn parse(text: &str) -> Result<Self, InvalidId> {
                 let valid: fn(&str) -> bool = $valid;
-                if valid(text) { Ok(Self(text.to_owned())) } else { Err(InvalidId { rule: $rule }) }
+                if valid(text) { Ok(Self(text.to_owned())) } else { Err($rule) }
             }
 
             /// The identifier as text.
@@ -80,39 +98,39 @@ macro_rules! text_id {
 
 text_id!(
     /// An event, named by its operator.
-    EventId, is_plain_id, PLAIN_RULE
+    EventId, is_plain_id, InvalidId::Name
 );
 text_id!(
     /// A ticket type of an event.
-    TicketTypeId, is_plain_id, PLAIN_RULE
+    TicketTypeId, is_plain_id, InvalidId::Name
 );
 text_id!(
     /// A section of a seat map.
-    SectionId, is_plain_id, PLAIN_RULE
+    SectionId, is_plain_id, InvalidId::Name
 );
 text_id!(
     /// A withdrawal: units taken out of sale together.
-    WithdrawalId, is_plain_id, PLAIN_RULE
+    WithdrawalId, is_plain_id, InvalidId::Name
 );
 text_id!(
     /// A seat as fans name it: `section-row-number`, like `A-3-12`.
-    SeatLabel, is_seat_label, "must be section-row-number, at most 64 characters of A-Z, a-z, 0-9, '_' and '-'"
+    SeatLabel, is_seat_label, InvalidId::Seat
 );
 text_id!(
     /// A customer: the subject of a verified token, never something a client wrote.
-    CustomerId, |t| is_visible_ascii(t, 128), "must be 1 to 128 visible ASCII characters"
+    CustomerId, |t| is_visible_ascii(t, 128), InvalidId::Visible(128)
 );
 text_id!(
     /// The client's name for one attempt; case-sensitive, without its quotes.
-    IdempotencyKey, |t| is_visible_ascii(t, 255), "must be 1 to 255 visible ASCII characters"
+    IdempotencyKey, |t| is_visible_ascii(t, 255), InvalidId::Visible(255)
 );
 text_id!(
     /// A shopping session: one admission of one place in line.
-    SessionId, is_plain_id, PLAIN_RULE
+    SessionId, is_plain_id, InvalidId::Name
 );
 text_id!(
     /// A WebSocket connection, named by the gateway.
-    ConnectionId, |t| is_visible_ascii(t, 128), "must be 1 to 128 visible ASCII characters"
+    ConnectionId, |t| is_visible_ascii(t, 128), InvalidId::Visible(128)
 );
 
 fn is_seat_label(text: &str) -> bool {
@@ -132,7 +150,7 @@ impl CustomerId {
     /// When it breaks the rule of customers, or is the name of such an owner.
     pub fn of_subject(subject: &str) -> Result<Self, InvalidId> {
         if subject.starts_with(Self::WITHDRAWN) {
-            return Err(InvalidId { rule: "must not begin with 'withdrawn:'" });
+            return Err(InvalidId::Reserved);
         }
         Self::parse(subject)
     }
@@ -155,13 +173,11 @@ impl IdempotencyKey {
     pub fn from_header(value: &str) -> Result<Self, InvalidId> {
         let value = value.trim();
         let bare = match value.strip_prefix('"') {
-            Some(rest) => rest
-                .strip_suffix('"')
-                .ok_or(InvalidId { rule: "has an opening quote without a closing one" })?,
+            Some(rest) => rest.strip_suffix('"').ok_or(InvalidId::OpenQuote)?,
             None => value,
         };
         if bare.contains(['"', '\\']) {
-            return Err(InvalidId { rule: "must not hold quotes or backslashes" });
+            return Err(InvalidId::QuoteInside);
         }
         Self::parse(bare)
     }
@@ -226,11 +242,10 @@ impl OrderId {
     /// # Errors
     /// When the text is no UUID in its hyphenated form.
     pub fn parse(text: &str) -> Result<Self, InvalidId> {
-        let invalid = InvalidId { rule: "must be an order id" };
         if text.len() != 36 {
-            return Err(invalid);
+            return Err(InvalidId::Order);
         }
-        Uuid::try_parse(text).map(Self).map_err(|_| invalid)
+        Uuid::try_parse(text).map(Self).map_err(|_| InvalidId::Order)
     }
 
     /// The id as Redis keeps it.

@@ -158,6 +158,26 @@ async fn a_bad_body_names_its_field() {
 }
 
 #[tokio::test]
+async fn what_is_wrong_with_a_field_is_told_in_the_clients_language() {
+    let told = async |request: TestRequest| {
+        let answer = send(request.header("accept-language", "zh-TW")).await;
+        let error = answer.json()["errors"][0].clone();
+        (error["pointer"].clone(), error["detail"].clone())
+    };
+    let zero = order().json(&json!({"lines": [{"quantity": -1}]}));
+    assert_eq!(told(zero).await, (json!("/lines/0/quantity"), json!("必須是 0 到 255 的整數")));
+    let keyless = order().header("idempotency-key", "").json(&json!({"lines": []}));
+    let rule = json!("必須是 1 到 255 個可見的 ASCII 字元");
+    assert_eq!(told(keyless).await, (json!("header:Idempotency-Key"), rule));
+    let changes = TestRequest::get("/events/e/seats/changes?after=1&after=2");
+    assert_eq!(told(changes).await, (json!("query:after"), json!("重複提供")));
+    let id = json!("必須是 1 到 64 個字元，限用 A-Z、a-z、0-9、「_」與「-」");
+    assert_eq!(told(TestRequest::get("/events/a:b")).await, (json!("path:event"), id));
+    let text = order().header("content-type", "text/csv").header("accept-language", "zh");
+    assert_eq!(send(text).await.json()["detail"], "Content-Type 必須是 application/json");
+}
+
+#[tokio::test]
 async fn a_body_of_broken_bytes_is_refused_with_words() {
     let request = order().header("content-type", "application/json");
     let answer = send(request.bytes(b"{\"lines\": [{\"\xff\xfe\": 1}]}")).await;

@@ -236,6 +236,10 @@ async fn refusals_are_told_in_english_or_traditional_chinese() -> Journey {
         assert_eq!(answer.header("content-language"), Some(tag), "{language}");
         assert_eq!(answer.problem()?.title, title, "{language}");
     }
+    let wrong = world.api.post(&sale.path("/orders")).by(&buyer.fan);
+    let wrong = wrong.header("idempotency-key", &new_word()).header("accept-language", "zh-TW");
+    let answer = wrong.json(&json!({"lines": []})).send().await?;
+    assert_eq!(answer.problem()?.errors[0].detail, "至少要有一個項目");
     Ok(())
 }
 

@@ -18,7 +18,7 @@ pub(crate) use settle::{settle, settle_later};
 
 use std::time::Duration;
 
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{Epoch, Event, EventId};
 use dynamo_store::EventActivated;
 use lambda_kit::http::Failure;
@@ -120,7 +120,7 @@ impl Wait {
 
 /// The inventory is gone, and what it sold with it.
 pub(crate) fn lost() -> Failure {
-    Failure::new(Reason::Unavailable).with_detail("The inventory of this event is being recovered")
+    Failure::new(Reason::Unavailable).with_detail(Text::Recovering)
 }
 
 #[cfg(test)]

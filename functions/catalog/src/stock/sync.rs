@@ -6,7 +6,7 @@
 //! reads the edit, or the edit came later, and then whoever made it reads the
 //! raised epoch, finds the building begun, and writes it there.
 
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{Event, EventId, Section, TicketKind, TicketType, mark_block};
 use lambda_kit::http::Failure;
 use redis_store::{SaleControl, TypeControl, Written};
@@ -67,8 +67,7 @@ async fn write(catalogue: &Catalogue, id: &EventId, part: Part<'_>) -> Result<()
         }
         event = again;
     }
-    Err(Failure::new(Reason::Unavailable)
-        .with_detail("It is kept, but the sale does not know it yet; send the same again"))
+    Err(Failure::new(Reason::Unavailable).with_detail(Text::KeptNotApplied))
 }
 
 async fn write_under(

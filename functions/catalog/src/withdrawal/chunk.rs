@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{
     CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
     OrderState, PersistVerdict, Rejection, SeatLabel, Standing, TicketType, Wanted,
@@ -107,8 +107,7 @@ impl<'a> Taker<'a> {
                 Reservation::TooManyOrders => return Err(Reason::TooManyOrders.into()),
                 // An edit is on its way to Redis.
                 Reservation::UnknownType { .. } | Reservation::UnknownSeat { .. } => {
-                    return Err(Failure::new(Reason::Unavailable)
-                        .with_detail("The sale does not know these units yet"));
+                    return Err(Failure::new(Reason::Unavailable).with_detail(Text::NotLoadedYet));
                 }
                 unexpected @ (Reservation::Mismatch
                 | Reservation::NotFound

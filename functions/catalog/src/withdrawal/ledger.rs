@@ -12,7 +12,7 @@
 //! withdrawal, one taking and one undoing, can't leave an order behind. Another
 //! attempt has other orders.
 
-use contracts::problem::Reason;
+use contracts::problem::{Reason, Text};
 use domain::{
     CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, TicketType,
     Wanted, WithdrawalId,
@@ -282,7 +282,7 @@ fn chunks(line: &Line) -> Vec<Line> {
 }
 
 fn too_many() -> Failure {
-    Failure::new(Reason::Unavailable).with_detail("Too many requests for one withdrawal at once")
+    Failure::new(Reason::Unavailable).with_detail(Text::WithdrawalBusy)
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ use axum::Json;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use contracts::catalog::{WithdrawalBody, WithdrawalEdit};
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, TicketKind, TicketType, WithdrawalId};
 use http::StatusCode;
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
@@ -43,8 +43,7 @@ pub(crate) async fn write(
             let status = if now { StatusCode::CREATED } else { StatusCode::OK };
             Ok((status, Json(WithdrawalBody::taken(&withdrawal, &line))).into_response())
         }
-        Take::Other => Err(Failure::new(Reason::Conflict)
-            .with_detail("There is a withdrawal of this id with other units; return it first")),
+        Take::Other => Err(Failure::new(Reason::Conflict).with_detail(Text::WithdrawalExists)),
         Take::Short(shortage) => Err(short(&catalogue, &event, &edit, shortage).await),
     }
 }
@@ -62,7 +61,7 @@ pub(crate) async fn remove(
     let ticket_type = record.as_ref().and_then(|record| record.lines.first());
     let ticket_type = ticket_type
         .map(|line| line.ticket_type.clone())
-        .ok_or_else(|| Failure::new(Reason::NotFound).with_detail("There is no such withdrawal"))?;
+        .ok_or_else(|| Failure::new(Reason::NotFound).with_detail(Text::NoWithdrawal))?;
     let ticket_type = catalogue.store.ticket_type_fetch(&id, &ticket_type).await.or_fail()?;
     let ticket_type = ticket_type.ok_or(Reason::UnknownTicketType)?;
     Withdrawals::of(&catalogue, &event, &ticket_type).give_back(&withdrawal).await?;
@@ -72,7 +71,7 @@ pub(crate) async fn remove(
 /// Names of cuts are taken: giving one back would raise a capacity unseen.
 fn check_name(id: &WithdrawalId) -> Result<(), Failure> {
     if id.as_str().starts_with(CUT_PREFIX) {
-        let detail = format!("must not begin with {CUT_PREFIX}: such are lowered capacities");
+        let detail = Text::CutName { prefix: CUT_PREFIX };
         return Err(FieldError::new("path:withdrawal", detail).into());
     }
     Ok(())
@@ -85,12 +84,12 @@ async fn known_type(
 ) -> Result<TicketType, Failure> {
     let read = catalogue.store.ticket_type_fetch(id, &edit.ticket_type).await.or_fail()?;
     let ticket_type = read.ok_or_else(|| {
-        let errors = vec![FieldError::new("/ticket_type", "the event has no such ticket type")];
+        let errors = vec![FieldError::new("/ticket_type", Text::NoType)];
         Failure::from(Problem { reason: Reason::UnknownTicketType, detail: None, errors })
     })?;
     let detail = match (ticket_type.kind, edit.seats.is_some()) {
-        (TicketKind::GeneralAdmission, true) => "must be left out: places have no numbers",
-        (TicketKind::ReservedSeating, false) => "must be left out: name the seats",
+        (TicketKind::GeneralAdmission, true) => Text::NoNumberedSeats,
+        (TicketKind::ReservedSeating, false) => Text::SoldBySeat,
         (TicketKind::GeneralAdmission, false) | (TicketKind::ReservedSeating, true) => {
             return Ok(ticket_type);
         }
@@ -111,7 +110,7 @@ async fn check_seats(
     let unknown: Vec<FieldError> = seats
         .iter()
         .filter(|seat| !known.contains(*seat))
-        .map(|seat| FieldError::new(edit.seat_pointer(seat), "the ticket type has no such seat"))
+        .map(|seat| FieldError::new(edit.seat_pointer(seat), Text::NoSeatOfType))
         .collect();
     if unknown.is_empty() {
         return Ok(());
@@ -127,12 +126,10 @@ async fn short(
     shortage: Shortage,
 ) -> Failure {
     match shortage {
-        Shortage::Undone => Failure::new(Reason::Conflict)
-            .with_detail("It was given back by another request in the meantime"),
+        Shortage::Undone => Failure::new(Reason::Conflict).with_detail(Text::WithdrawalUndone),
         Shortage::Seats(seats) => {
-            let errors = seats
-                .iter()
-                .map(|seat| FieldError::new(edit.seat_pointer(seat), "is sold, held or withdrawn"));
+            let errors =
+                seats.iter().map(|seat| FieldError::new(edit.seat_pointer(seat), Text::NotFree));
             let errors = errors.collect();
             Failure::from(Problem { reason: Reason::SeatTaken, detail: None, errors })
                 .with_member("seats", seats)
@@ -142,7 +139,7 @@ async fn short(
             match counts_of(catalogue, event, &edit.ticket_type).await {
                 None => failure,
                 Some(counts) => failure
-                    .with_detail(format!("{} can still be had", counts.remaining))
+                    .with_detail(Text::StillToBeHad { remaining: counts.remaining as usize })
                     .with_member("remaining", counts.remaining)
                     .with_member("sold", counts.sold)
                     .with_member("held", counts.held)

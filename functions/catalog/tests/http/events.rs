@@ -1,5 +1,6 @@
 //! Events.
 
+use contracts::problem::{Language, Text};
 use lambda_kit::testing::TestRequest;
 use serde_json::{Value, json};
 
@@ -164,7 +165,7 @@ async fn a_wrong_field_is_named() {
     body["sale"]["opens_at"] = json!("2026-12-01");
     let put = TestRequest::put("/events/show").operator("op").header("if-none-match", "*");
     let told = put.json(&body).send(&office.router).await.json()["errors"][0].clone();
-    let rule = "must be a date and time with its offset, like 2026-12-01T20:00:00+08:00";
+    let rule = Text::Instant.in_language(Language::English);
     assert_eq!(told, json!({"pointer": "/sale/opens_at", "detail": rule}));
     let currency = |body: &mut Value| body["currency"] = json!("dollars");
     assert_eq!(fault(&office, currency).await, named("/currency"));

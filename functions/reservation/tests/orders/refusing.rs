@@ -103,6 +103,10 @@ async fn a_refusal_is_told_in_the_fans_language() {
     assert_eq!(answer.json()["title"], "已售完");
     assert_eq!(answer.json()["reason"], "sold_out");
     assert_eq!(answer.header("content-language"), "zh-Hant");
+    let request = shop.request("ann", "k2", &places(0)).header("accept-language", "zh-TW");
+    let answer = shop.send(request).await;
+    let error = json!({"pointer": "/lines/0/quantity", "detail": "至少要有一張"});
+    assert_eq!(answer.json()["errors"], json!([error]));
 }
 
 #[tokio::test]

@@ -140,7 +140,7 @@ pub(crate) fn refused_order(answer: &TestResponse) -> OrderId {
 
 pub(crate) fn pointers(answer: &TestResponse) -> Vec<String> {
     let errors = answer.json()["errors"].clone();
-    let errors: Vec<contracts::problem::FieldError> =
+    let errors: Vec<contracts::problem::FieldErrorBody> =
         serde_json::from_value(errors).unwrap_or_default();
     errors.into_iter().map(|error| error.pointer).collect()
 }

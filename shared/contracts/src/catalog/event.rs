@@ -5,7 +5,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
 use super::{Faults, instant};
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// Body of `PUT /events/{event}`: the event as it shall be, whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -83,7 +83,7 @@ impl EventEdit {
             city: faults.text("/venue/city", &self.venue.city),
         };
         if !Event::is_time_zone(&self.time_zone) {
-            faults.add("/time_zone", "must be a time zone of the IANA database, like Asia/Taipei");
+            faults.add("/time_zone", Text::TimeZone);
         }
         let (opens_at, closes_at) = (self.sale.opens_at, self.sale.closes_at);
         for (pointer, instant) in [
@@ -92,11 +92,11 @@ impl EventEdit {
             ("/sale/closes_at", closes_at),
         ] {
             if instant < Timestamp::UNIX_EPOCH {
-                faults.add(pointer, "must not lie before 1970");
+                faults.add(pointer, Text::Instant);
             }
         }
         if closes_at <= opens_at {
-            faults.add("/sale/closes_at", "must lie after opens_at");
+            faults.add("/sale/closes_at", Text::AfterOpening);
         }
         let limit_per_customer = faults.limit("/limit_per_customer", self.limit_per_customer);
         faults.or(EventWish {

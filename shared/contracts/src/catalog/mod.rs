@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
 
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Language, Text};
 
 /// The most characters of a text that fans read.
 const MAX_TEXT: usize = 200;
@@ -34,7 +34,7 @@ const MAX_LIMIT: u32 = 1_000_000;
 struct Faults(Vec<FieldError>);
 
 impl Faults {
-    fn add(&mut self, pointer: &str, detail: impl Into<String>) {
+    fn add(&mut self, pointer: &str, detail: impl Into<Text>) {
         self.0.push(FieldError::new(pointer, detail));
     }
 
@@ -42,18 +42,18 @@ impl Faults {
     fn text(&mut self, pointer: &str, text: &str) -> String {
         let text = text.trim();
         if text.is_empty() {
-            self.add(pointer, "must not be blank");
+            self.add(pointer, Text::Blank);
         } else if text.chars().count() > MAX_TEXT {
-            self.add(pointer, format!("has at most {MAX_TEXT} characters"));
+            self.add(pointer, Text::TooLong { most: MAX_TEXT });
         } else if text.chars().any(char::is_control) {
-            self.add(pointer, "must not hold control characters");
+            self.add(pointer, Text::ControlCharacters);
         }
         text.to_owned()
     }
 
     fn limit(&mut self, pointer: &str, limit: Option<u32>) -> Option<u32> {
         if limit.is_some_and(|limit| !(1..=MAX_LIMIT).contains(&limit)) {
-            self.add(pointer, format!("must be between 1 and {MAX_LIMIT}, or left out"));
+            self.add(pointer, Text::Limit { most: MAX_LIMIT as usize });
         }
         limit
     }
@@ -65,8 +65,8 @@ impl Faults {
 
 /// An instant, refused in our words.
 fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    const RULE: &str = "must be a date and time with its offset, like 2026-12-01T20:00:00+08:00";
-    String::deserialize(deserializer)?.parse().map_err(|_| D::Error::custom(RULE))
+    let parsed = String::deserialize(deserializer)?.parse();
+    parsed.map_err(|_| D::Error::custom(Text::Instant.in_language(Language::English)))
 }
 
 /// A field that is there has a value: `null` is no way to leave it out.

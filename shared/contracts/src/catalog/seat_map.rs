@@ -9,7 +9,7 @@ use domain::{
 use serde::de::{Error, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// Body of `PUT /events/{event}/seat-map/sections/{section}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -74,9 +74,8 @@ impl<'de> Deserialize<'de> for SeatsEdit {
                 f.write_str("a list of seats or how many there are")
             }
             fn visit_u64<E: Error>(self, count: u64) -> Result<SeatsEdit, E> {
-                u32::try_from(count)
-                    .map(SeatsEdit::Count)
-                    .map_err(|_| E::custom("is too many seats"))
+                // More than a section can have is told beside what else there is.
+                Ok(SeatsEdit::Count(u32::try_from(count).unwrap_or(u32::MAX)))
             }
             fn visit_seq<A: SeqAccess<'de>>(self, mut names: A) -> Result<SeatsEdit, A::Error> {
                 let mut seats = Vec::new();
@@ -142,7 +141,7 @@ impl SeatsEdit {
 }
 
 fn too_many(pointer: &str) -> FieldError {
-    FieldError::new(pointer, InvalidSeatMap::TooManySeats.to_string())
+    FieldError::new(pointer, &InvalidSeatMap::TooManySeats)
 }
 
 /// The rows of a CSV file with the columns `row` and `seat`, one record a seat.
@@ -152,14 +151,12 @@ fn too_many(pointer: &str) -> FieldError {
 /// The record and column that is wrong; records count from 0, after the header.
 pub fn rows_of_csv(body: &[u8]) -> Result<SectionRows, FieldError> {
     let mut reader = csv::ReaderBuilder::new().trim(csv::Trim::All).from_reader(without_bom(body));
-    let headers = reader.headers().map_err(|error| FieldError::new("", error.to_string()))?;
-    if headers.iter().ne(["row", "seat"]) {
-        return Err(FieldError::new("", "must begin with the header row,seat"));
+    if reader.headers().map_or(true, |headers| headers.iter().ne(["row", "seat"])) {
+        return Err(FieldError::new("", Text::CsvHeader));
     }
     let (mut rows, mut records): (Vec<Row>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
     for (at, record) in reader.records().enumerate() {
-        let record =
-            record.map_err(|error| FieldError::new(format!("/{at}"), error.to_string()))?;
+        let record = record.map_err(|_| FieldError::new(format!("/{at}"), Text::CsvRecord))?;
         if at == MAX_SEATS_PER_SECTION {
             return Err(too_many(&format!("/{at}")));
         }
@@ -201,7 +198,7 @@ impl SectionRows {
                 place_in_csv(records, *row_at, *seat_at, "seat")
             }
         };
-        FieldError::new(pointer, invalid.to_string())
+        FieldError::new(pointer, invalid)
     }
 }
 

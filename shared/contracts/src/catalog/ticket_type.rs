@@ -4,7 +4,7 @@ use domain::{Currency, Money, TicketKind, TicketType, TicketTypeId};
 use serde::{Deserialize, Serialize};
 
 use super::{Faults, given};
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// Body of `PUT /events/{event}/ticket-types/{type}`: the type as it shall be, whole.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -60,11 +60,11 @@ impl TicketTypeEdit {
         let name = faults.text("/name", &self.name);
         let price = Money { amount: self.price.amount, currency: self.price.currency };
         if let Err(invalid) = Money::price(price.amount, price.currency) {
-            faults.add("/price/amount", invalid.to_string());
+            faults.add("/price/amount", invalid);
         }
         if price.currency != currency {
-            let detail = format!("must be {}, the event's currency", currency.as_str());
-            faults.add("/price/currency", detail);
+            let currency = currency.as_str().to_owned();
+            faults.add("/price/currency", Text::EventCurrency { currency });
         }
         let limit_per_customer = faults.limit("/limit_per_customer", self.limit_per_customer);
         self.check_capacity(&mut faults);
@@ -81,13 +81,13 @@ impl TicketTypeEdit {
         const MAX: u32 = TicketType::MAX_CEILING;
         match (self.kind, self.capacity) {
             (TicketKind::GeneralAdmission, None) => {
-                faults.add("/capacity", "is missing: general admission has a capacity");
+                faults.add("/capacity", Text::CapacityMissing);
             }
             (TicketKind::GeneralAdmission, Some(capacity)) if !(1..=MAX).contains(&capacity) => {
-                faults.add("/capacity", format!("must be between 1 and {MAX}"));
+                faults.add("/capacity", Text::Between { least: 1, most: MAX as usize });
             }
             (TicketKind::ReservedSeating, Some(_)) => {
-                faults.add("/capacity", "must be left out: the seats of its sections are sold");
+                faults.add("/capacity", Text::CapacityOfSeats);
             }
             (TicketKind::GeneralAdmission, Some(_)) | (TicketKind::ReservedSeating, None) => {}
         }

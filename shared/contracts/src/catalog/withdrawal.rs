@@ -6,7 +6,7 @@ use domain::{Line, SeatLabel, TicketTypeId, Wanted, WithdrawalId};
 use serde::{Deserialize, Serialize};
 
 use super::{Faults, given};
-use crate::problem::FieldError;
+use crate::problem::{FieldError, Text};
 
 /// The most units one withdrawal can have: they are taken 40 at a time, and all
 /// of them within one request.
@@ -35,7 +35,7 @@ impl WithdrawalEdit {
         let mut faults = Faults::default();
         let wanted = match (self.quantity, &self.seats) {
             (None, None) => {
-                faults.add("", "must have a quantity or seats");
+                faults.add("", Text::QuantityOrSeats);
                 Wanted::Quantity(0)
             }
             (Some(quantity), None) => {
@@ -44,8 +44,7 @@ impl WithdrawalEdit {
             }
             (quantity, Some(seats)) => {
                 if quantity.is_some_and(|quantity| quantity as usize != seats.len()) {
-                    let detail = format!("differs from the {} seats named", seats.len());
-                    faults.add("/quantity", detail);
+                    faults.add("/quantity", Text::OtherCount { seats: seats.len() });
                 }
                 check_size(&mut faults, "/seats", seats.len());
                 check_twice(&mut faults, seats);
@@ -76,7 +75,7 @@ impl WithdrawalEdit {
 fn check_size(faults: &mut Faults, pointer: &str, units: usize) {
     let max = MAX_WITHDRAWAL_UNITS as usize;
     if !(1..=max).contains(&units) {
-        faults.add(pointer, format!("a withdrawal has between 1 and {max} units"));
+        faults.add(pointer, Text::WithdrawalSize { most: max });
     }
 }
 
@@ -84,7 +83,7 @@ fn check_twice(faults: &mut Faults, seats: &[SeatLabel]) {
     let mut named = HashSet::new();
     for (at, seat) in seats.iter().enumerate() {
         if !named.insert(seat) {
-            faults.add(&format!("/seats/{at}"), "is named twice");
+            faults.add(&format!("/seats/{at}"), Text::NamedTwice);
         }
     }
 }

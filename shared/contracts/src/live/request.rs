@@ -4,15 +4,13 @@
 use domain::{EventId, InvalidId, LogPosition, SectionId};
 use serde_json::{Map, Value};
 
-use crate::problem::{FieldError, Problem, Reason};
+use crate::problem::{FieldError, Problem, Reason, Text};
 
 /// The most bytes a client's message may have. A subscription with all its
 /// sections named stays far below.
 pub const MAX_REQUEST_BYTES: usize = 16 * 1024;
 /// The most sections one subscription may name.
 pub const MAX_SECTIONS: usize = 100;
-
-const ACTIONS: &str = "must be subscribe, unsubscribe or ping";
 
 /// A client's message.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,17 +40,20 @@ impl ClientMessage {
     /// The problem to answer, naming the field that is wrong.
     pub fn parse(text: &str) -> Result<Self, Problem> {
         if text.len() > MAX_REQUEST_BYTES {
-            let detail = format!("A message has at most {MAX_REQUEST_BYTES} bytes");
+            let detail = Text::MessageTooLarge { most: MAX_REQUEST_BYTES };
             return Err(Problem::new(Reason::TooLarge).with_detail(detail));
         }
         let Ok(Value::Object(fields)) = serde_json::from_str(text) else {
-            return Err(wrong("", "must be a JSON object").into());
+            return Err(FieldError::new("", Text::Object).into());
         };
         match fields.get("action").and_then(Value::as_str) {
             Some("subscribe") => Ok(subscribe(&fields)?),
             Some("unsubscribe") => Ok(Self::Unsubscribe { event: event(&fields)? }),
             Some("ping") => Ok(Self::Ping),
-            Some(_) | None => Err(wrong("/action", ACTIONS).into()),
+            Some(_) | None => {
+                let words = "subscribe, unsubscribe, ping".to_owned();
+                Err(FieldError::new("/action", Text::OneOf { words }).into())
+            }
         }
     }
 }
@@ -73,10 +74,10 @@ fn sections(fields: &Map<String, Value>) -> Result<Vec<SectionId>, FieldError> {
     let sections = match fields.get("sections") {
         None | Some(Value::Null) => return Ok(Vec::new()),
         Some(Value::Array(sections)) => sections,
-        Some(_) => return Err(wrong("/sections", "must be a list of section ids")),
+        Some(_) => return Err(FieldError::new("/sections", Text::List)),
     };
     if sections.len() > MAX_SECTIONS {
-        return Err(wrong("/sections", format!("has at most {MAX_SECTIONS} sections")));
+        return Err(FieldError::new("/sections", Text::TooManySections { most: MAX_SECTIONS }));
     }
     let parse = |(at, value)| id(&format!("/sections/{at}"), value, SectionId::parse);
     sections.iter().enumerate().map(parse).collect()
@@ -86,8 +87,8 @@ fn have(fields: &Map<String, Value>) -> Result<Option<LogPosition>, FieldError> 
     match (number(fields, "epoch")?, number(fields, "after")?) {
         (Some(epoch), Some(sequence)) => Ok(Some(LogPosition { epoch, sequence })),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(wrong("/after", "must be given with epoch")),
-        (None, Some(_)) => Err(wrong("/epoch", "must be given with after")),
+        (Some(_), None) => Err(FieldError::new("/after", Text::GivenWith { field: "epoch" })),
+        (None, Some(_)) => Err(FieldError::new("/epoch", Text::GivenWith { field: "after" })),
     }
 }
 
@@ -97,7 +98,7 @@ fn number(fields: &Map<String, Value>, name: &str) -> Result<Option<u64>, FieldE
         Some(value) => value
             .as_u64()
             .map(Some)
-            .ok_or_else(|| wrong(&format!("/{name}"), "must be a whole number, 0 or more")),
+            .ok_or_else(|| FieldError::new(format!("/{name}"), Text::NotNegative)),
     }
 }
 
@@ -106,12 +107,8 @@ fn id<T>(
     value: &Value,
     parse: fn(&str) -> Result<T, InvalidId>,
 ) -> Result<T, FieldError> {
-    let text = value.as_str().ok_or_else(|| wrong(pointer, "must be a text"))?;
-    parse(text).map_err(|invalid| wrong(pointer, invalid.to_string()))
-}
-
-fn wrong(pointer: &str, detail: impl Into<String>) -> FieldError {
-    FieldError::new(pointer, detail)
+    let text = value.as_str().ok_or_else(|| FieldError::new(pointer, Text::String))?;
+    parse(text).map_err(|invalid| FieldError::new(pointer, invalid))
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Versions as entity tags: `"v3"`. An edit says which version it edits.
 
 use axum::http::HeaderMap;
-use contracts::problem::{FieldError, Reason};
+use contracts::problem::{FieldError, Reason, Text};
 use http::HeaderValue;
 use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
 
@@ -38,13 +38,13 @@ pub fn of_version_showing(version: u64, shown: &str) -> HeaderValue {
 pub fn expectation(headers: &HeaderMap) -> Result<Option<Expectation>, Failure> {
     match (headers.get(IF_MATCH), headers.get(IF_NONE_MATCH)) {
         (None, None) => Ok(None),
-        (Some(_), Some(_)) => Err(invalid(&IF_MATCH, "contradicts If-None-Match")),
+        (Some(_), Some(_)) => Err(invalid(&IF_MATCH, Text::BothConditions)),
         (Some(value), None) => match version_of(value) {
             Some(version) => Ok(Some(Expectation::Version(version))),
-            None => Err(invalid(&IF_MATCH, "must be one entity tag as it was given, like \"v3\"")),
+            None => Err(invalid(&IF_MATCH, Text::IfMatch)),
         },
         (None, Some(value)) if value == "*" => Ok(Some(Expectation::Absent)),
-        (None, Some(_)) => Err(invalid(&IF_NONE_MATCH, "must be * on an edit")),
+        (None, Some(_)) => Err(invalid(&IF_NONE_MATCH, Text::IfNoneMatch)),
     }
 }
 
@@ -75,7 +75,7 @@ fn version_of(value: &HeaderValue) -> Option<u64> {
     if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
 
-fn invalid(header: &HeaderName, detail: &str) -> Failure {
+fn invalid(header: &HeaderName, detail: Text) -> Failure {
     let name = if header == IF_MATCH { "If-Match" } else { "If-None-Match" };
     FieldError::new(format!("header:{name}"), detail).into()
 }

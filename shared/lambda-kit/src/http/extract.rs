@@ -3,7 +3,7 @@
 use axum::body::HttpBody;
 use axum::extract::{FromRequest, FromRequestParts, Query, RawPathParams, Request};
 use axum::http::HeaderMap;
-use contracts::problem::{FieldError, Problem, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{
     CustomerId, EventId, IdempotencyKey, InvalidId, OrderId, SeatLabel, SectionId, TicketTypeId,
     WithdrawalId,
@@ -115,16 +115,13 @@ impl<S: Send + Sync, T: NamedInPath> FromRequestParts<S> for PathId<T> {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
-        let no_such = |detail: String| {
-            let pointer = format!("path:{}", T::NAME);
-            let errors = vec![FieldError::new(pointer, detail)];
-            Failure::from(Problem { reason: T::UNKNOWN, detail: None, errors })
-        };
-        let params = RawPathParams::from_request_parts(parts, state)
-            .await
-            .map_err(|error| no_such(error.to_string()))?;
-        let text = params.iter().find(|(name, _)| *name == T::NAME).map(|(_, text)| text);
-        T::parse(text.unwrap_or_default()).map(Self).map_err(|error| no_such(error.to_string()))
+        // What is no UTF-8 is read like nothing at all.
+        let params = RawPathParams::from_request_parts(parts, state).await.ok();
+        let named = params.iter().flatten().find(|(name, _)| *name == T::NAME);
+        T::parse(named.map_or("", |(_, text)| text)).map(Self).map_err(|invalid| {
+            let errors = vec![FieldError::new(format!("path:{}", T::NAME), invalid)];
+            Problem { reason: T::UNKNOWN, detail: None, errors }.into()
+        })
     }
 }
 
@@ -142,10 +139,8 @@ impl QueryParams {
         let mut values = self.0.iter().filter(|(given, _)| given == name);
         match (values.next(), values.next()) {
             (None, _) => Ok(None),
-            (Some((_, text)), None) => {
-                text.parse().map(Some).map_err(|_| invalid("is not what it must be"))
-            }
-            (Some(_), Some(_)) => Err(invalid("is given twice")),
+            (Some((_, text)), None) => text.parse().map(Some).map_err(|_| invalid(Text::NotRight)),
+            (Some(_), Some(_)) => Err(invalid(Text::GivenTwice)),
         }
     }
 
@@ -155,7 +150,7 @@ impl QueryParams {
     /// As [`Self::optional`], and when it is missing.
     pub fn required<T: std::str::FromStr>(&self, name: &str) -> Result<T, Failure> {
         self.optional(name)?
-            .ok_or_else(|| FieldError::new(format!("query:{name}"), "is missing").into())
+            .ok_or_else(|| FieldError::new(format!("query:{name}"), Text::Missing).into())
     }
 }
 
@@ -165,7 +160,7 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryParams {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         match Query::<Vec<(String, String)>>::try_from_uri(&parts.uri) {
             Ok(Query(pairs)) => Ok(Self(pairs)),
-            Err(_) => Err(FieldError::new("query:", "can't be read").into()),
+            Err(_) => Err(FieldError::new("query:", Text::NotReadable).into()),
         }
     }
 }
@@ -179,8 +174,7 @@ impl<S: Send + Sync, T: DeserializeOwned> FromRequest<S> for JsonBody<T> {
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
         if !is_json(request.headers()) {
-            return Err(Failure::new(Reason::UnsupportedMediaType)
-                .with_detail("Content-Type must be application/json"));
+            return Err(Failure::new(Reason::UnsupportedMediaType).with_detail(Text::ContentType));
         }
         let body = axum::body::to_bytes(request.into_body(), BODY_LIMIT)
             .await
@@ -221,14 +215,14 @@ fn is_json(headers: &HeaderMap) -> bool {
 /// When it is missing, there twice, or no key.
 pub fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, Failure> {
     const NAME: &str = "Idempotency-Key";
-    let invalid = |detail: String| Failure::from(FieldError::new(format!("header:{NAME}"), detail));
     let mut values = headers.get_all(NAME).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Err(invalid("is missing".to_owned())),
-        (Some(_), Some(_)) => Err(invalid("is given twice".to_owned())),
+    let read = match (values.next(), values.next()) {
+        (None, _) => Err(Text::Missing),
+        (Some(_), Some(_)) => Err(Text::GivenTwice),
+        // A text that is no visible ASCII breaks the rule of keys as an empty one does.
         (Some(value), None) => {
-            let text = value.to_str().map_err(|_| invalid("must be visible ASCII".to_owned()))?;
-            IdempotencyKey::from_header(text).map_err(|error| invalid(error.to_string()))
+            IdempotencyKey::from_header(value.to_str().unwrap_or_default()).map_err(Text::from)
         }
-    }
+    };
+    read.map_err(|text| FieldError::new(format!("header:{NAME}"), text).into())
 }

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use axum::response::{IntoResponse, Response};
-use contracts::problem::{FieldError, Language, Problem, ProblemBody, Reason};
+use contracts::problem::{FieldError, Problem, Reason, Text};
 use http::StatusCode;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -19,7 +19,6 @@ pub struct Failure {
     pub(crate) problem: Problem,
     pub(crate) retry_after: Option<u32>,
     pub(crate) members: Map<String, Value>,
-    pub(crate) chinese_detail: Option<&'static str>,
     pub(crate) cause: Option<Arc<dyn Error + Send + Sync>>,
 }
 
@@ -62,16 +61,9 @@ impl Failure {
 
     /// With a sentence that says more than the title.
     #[must_use]
-    pub fn with_detail(mut self, detail: impl Into<String>) -> Self {
-        self.problem.detail = Some(detail.into());
+    pub fn with_detail(mut self, detail: Text) -> Self {
+        self.problem.detail = Some(detail);
         self
-    }
-
-    /// With a sentence that says more than the title, in both languages.
-    #[must_use]
-    pub fn with_text(mut self, english: &'static str, chinese: &'static str) -> Self {
-        self.chinese_detail = Some(chinese);
-        self.with_detail(english)
     }
 
     /// With another time to repeat after than the reason's own.
@@ -100,19 +92,11 @@ impl Failure {
     pub fn problem(&self) -> &Problem {
         &self.problem
     }
-
-    pub(crate) fn body(&self, language: Language) -> ProblemBody {
-        let mut body = self.problem.body(language);
-        if let (Language::TraditionalChinese, Some(text)) = (language, self.chinese_detail) {
-            body.detail = text.to_owned();
-        }
-        body
-    }
 }
 
 impl From<Problem> for Failure {
     fn from(problem: Problem) -> Self {
-        Self { problem, retry_after: None, members: Map::new(), chinese_detail: None, cause: None }
+        Self { problem, retry_after: None, members: Map::new(), cause: None }
     }
 }
 

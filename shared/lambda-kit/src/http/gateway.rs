@@ -13,7 +13,7 @@ use axum::body::Body;
 use axum::response::Response;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use contracts::problem::{FieldError, Reason};
+use contracts::problem::{FieldError, Reason, Text};
 use http::header::{ACCEPT_LANGUAGE, COOKIE, SET_COOKIE};
 use http::{HeaderMap, HeaderName, HeaderValue, Method};
 use lambda_runtime::LambdaEvent;
@@ -198,7 +198,6 @@ fn request_of(event: GatewayEvent) -> Result<http::Request<Body>, Failure> {
         target.push('?');
         target.push_str(&encoded(&event.raw_query_string, |b| is_path_byte(b) || b == b'?'));
     }
-    let invalid = |detail: &str| Failure::from(FieldError::new("path:", detail));
     let method = Method::from_bytes(event.request_context.http.method.as_bytes())
         .map_err(|_| Failure::new(Reason::MethodNotAllowed))?;
     let body = body_of(event.body, event.is_base64_encoded)?;
@@ -206,7 +205,7 @@ fn request_of(event: GatewayEvent) -> Result<http::Request<Body>, Failure> {
         .method(method)
         .uri(target)
         .body(Body::from(body))
-        .map_err(|_| invalid("is no path"))?;
+        .map_err(|_| Failure::from(FieldError::new("path:", Text::NotPath)))?;
     *request.headers_mut() = headers_of(event.headers, &event.cookies);
     let claims = event.request_context.authorizer.and_then(|authorizer| authorizer.jwt?.claims);
     request.extensions_mut().insert(Claims(claims.unwrap_or_default()));
@@ -218,7 +217,7 @@ fn body_of(body: Option<String>, is_base64: bool) -> Result<Vec<u8>, Failure> {
     if !is_base64 {
         return Ok(body.into_bytes());
     }
-    BASE64_STANDARD.decode(body).map_err(|_| FieldError::new("", "is no base64").into())
+    BASE64_STANDARD.decode(body).map_err(|_| FieldError::new("", Text::NotBase64).into())
 }
 
 /// A header that can't be one is left out: who needs it finds it missing.

@@ -119,7 +119,7 @@ fn in_words(failure: &Failure, response: Response, language: Language) -> Respon
 }
 
 fn body_of(failure: &Failure, language: Language) -> Vec<u8> {
-    let mut body = serde_json::to_value(failure.body(language)).unwrap_or_default();
+    let mut body = serde_json::to_value(failure.problem.body(language)).unwrap_or_default();
     if let Value::Object(fields) = &mut body {
         for (name, value) in &failure.members {
             fields.entry(name).or_insert_with(|| value.clone());
