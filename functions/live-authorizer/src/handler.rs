@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use contracts::live::{Pass, Principal};
+use contracts::problem::Language;
 use domain::{CustomerId, EventId};
 use dynamo_store::{CatalogStore, StoreError};
 use jiff::Timestamp;
@@ -20,6 +21,8 @@ use crate::policy::{Authorization, Kind};
 pub struct ConnectEvent {
     method_arn: String,
     #[serde(default)]
+    headers: Option<BTreeMap<String, String>>,
+    #[serde(default)]
     query_string_parameters: Option<BTreeMap<String, String>>,
 }
 
@@ -33,6 +36,13 @@ impl fmt::Debug for ConnectEvent {
 impl ConnectEvent {
     fn token(&self) -> Option<&str> {
         self.query_string_parameters.as_ref()?.get("token").map(String::as_str)
+    }
+
+    /// The gateway leaves names of headers as the client wrote them.
+    fn language(&self) -> Language {
+        let mut headers = self.headers.iter().flatten();
+        let accepted = headers.find(|(name, _)| name.eq_ignore_ascii_case("accept-language"));
+        accepted.map(|(_, value)| Language::negotiate(value)).unwrap_or_default()
     }
 }
 
@@ -71,11 +81,11 @@ impl Handler {
     /// When keys can't be read; the gateway then says 500, and the client tries again.
     pub async fn authorize(
         &self,
-        event: &ConnectEvent,
+        asked: &ConnectEvent,
         now: Timestamp,
     ) -> Result<Authorization, StartError> {
-        let arn = &event.method_arn;
-        let someone = match event.token() {
+        let arn = &asked.method_arn;
+        let someone = match asked.token() {
             Some(token) => self.who(token, now).await.inspect_err(|error| {
                 tracing::error!(error = %Causes(error), "nobody can connect");
             })?,
@@ -84,7 +94,8 @@ impl Handler {
         Ok(match someone {
             Some(Someone { kind, customer, event }) => {
                 let principal = customer.map_or(Principal::Viewer, Principal::Customer);
-                Authorization::allow(arn, kind, &Pass { principal, event })
+                let language = asked.language();
+                Authorization::allow(arn, kind, &Pass { principal, event, language })
             }
             None => Authorization::deny(arn),
         })

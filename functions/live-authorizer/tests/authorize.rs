@@ -84,7 +84,7 @@ async fn a_fan_connects_with_a_token_of_the_identity_provider() {
         (&json!("execute-api:Invoke"), &json!(ARN))
     );
     assert_eq!(answer["principalId"], "fan-1");
-    assert_eq!(answer["context"], json!({"customer": "fan-1", "kind": "fan"}));
+    assert_eq!(answer["context"], json!({"customer": "fan-1", "kind": "fan", "language": "en"}));
 }
 
 #[tokio::test]
@@ -92,15 +92,35 @@ async fn an_admitted_fan_and_a_viewer_connect_with_our_tokens() {
     let stack = Stack::start().await;
     let answer = stack.now(&stack.signer.admission(&admission()).unwrap()).await;
     assert_eq!(effect(&answer), "Allow");
-    let expected = json!({"customer": "fan-1", "kind": "admission", "event": "show"});
+    let expected =
+        json!({"customer": "fan-1", "kind": "admission", "event": "show", "language": "en"});
     assert_eq!(answer["context"], expected);
 
     let viewer = Viewer { event: admission().event, issued_at: now(), expires_at: in_seconds(60) };
     let token = stack.signer.viewer(&viewer).unwrap();
     let answer = stack.now(&token).await;
     assert_eq!(effect(&answer), "Allow");
-    assert_eq!(answer["context"], json!({"kind": "viewer", "event": "show"}));
+    assert_eq!(answer["context"], json!({"kind": "viewer", "event": "show", "language": "en"}));
     assert_eq!(effect(&stack.at(&token, in_seconds(60)).await), "Deny");
+}
+
+#[tokio::test]
+async fn the_language_of_the_handshake_is_handed_on() {
+    let stack = Stack::start().await;
+    let token = stack.provider.token(|_| {});
+    for (name, accepted, language) in [
+        ("Accept-Language", "zh-TW,en;q=0.5", "zh-Hant"),
+        ("accept-language", "fr, zh;q=0.1", "zh-Hant"),
+        ("Accept-Language", "en-GB", "en"),
+        ("X-Other", "zh", "en"),
+    ] {
+        let event = json!({"methodArn": ARN, "headers": {name: accepted},
+                           "queryStringParameters": {"token": token}});
+        let event: ConnectEvent = serde_json::from_value(event).unwrap();
+        let answer = stack.handler.authorize(&event, now()).await.unwrap();
+        let answer = serde_json::to_value(answer).unwrap();
+        assert_eq!(answer["context"]["language"], language, "{name}: {accepted}");
+    }
 }
 
 #[tokio::test]

@@ -77,7 +77,7 @@ impl LiveConnection {
     async fn message(&self, event: &SocketEvent, now: Timestamp) -> SocketAnswer {
         let frame = match self.answer(event, now).await {
             Ok(frame) => frame,
-            Err(problem) => Some(Frame::error(&problem)),
+            Err(problem) => Some(Frame::error(&problem, event.request_context.language())),
         };
         if let Some(frame) = frame {
             self.post(&event.request_context.connection_id, &frame).await;

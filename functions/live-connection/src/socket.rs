@@ -1,6 +1,7 @@
 //! What the gateway sends about a connection, and what it wants back.
 
 use contracts::live::Pass;
+use contracts::problem::Language;
 use domain::ConnectionId;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -52,6 +53,12 @@ impl RequestContext {
     #[must_use]
     pub fn pass(&self) -> Option<Pass> {
         self.authorizer.as_ref().map_or(Some(Pass::OPEN), Pass::from_context)
+    }
+
+    /// What the client reads.
+    #[must_use]
+    pub fn language(&self) -> Language {
+        self.pass().map(|pass| pass.language).unwrap_or_default()
     }
 }
 

@@ -336,6 +336,20 @@ async fn a_section_that_the_event_does_not_have_is_named_and_nothing_changes() {
     assert_eq!(stage.ask("c", subscribe(json!(["B"]))).await["action"], "snapshot");
 }
 
+#[tokio::test]
+async fn what_went_wrong_is_told_in_the_language_of_the_handshake() {
+    let stage = Stage::on_sale().await;
+    for (context, title, detail) in [
+        (json!({"language": "zh-Hant"}), "找不到您要的內容", "沒有這個活動"),
+        (json!({"language": "en"}), "There is no such thing here", "There is no such event"),
+        (json!({}), "There is no such thing here", "There is no such event"),
+    ] {
+        let frame = subscribed_by(&stage, context, "none").await;
+        assert_eq!((&frame["title"], &frame["detail"]), (&json!(title), &json!(title)));
+        assert_eq!(frame["errors"], json!([{"pointer": "/event", "detail": detail}]));
+    }
+}
+
 async fn subscribed_by(stage: &Stage, authorizer: Value, to: &str) -> Value {
     let mut message = event(include_str!("../events/ping.json"), "c", authorizer);
     message["body"] = json!({"action": "subscribe", "event": to}).to_string().into();

@@ -110,8 +110,8 @@ impl Frame {
 
     /// The answer to a message that can't be carried out.
     #[must_use]
-    pub fn error(problem: &Problem) -> Self {
-        Self::Error(problem.body(Language::English))
+    pub fn error(problem: &Problem, language: Language) -> Self {
+        Self::Error(problem.body(language))
     }
 
     /// Reads a frame; none: of a kind this client doesn't know, to be passed over.
@@ -148,22 +148,27 @@ impl Principal {
     }
 }
 
-/// What a connection's token said, as the authorizer tells the connection's
-/// function: the gateway hands its context on with every message.
+/// What a connection's token said, and which language its client reads, as the
+/// authorizer tells the connection's function: the gateway hands its context on
+/// with every message, and the handshake's headers with none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pass {
     /// Who opened it.
     pub principal: Principal,
     /// The only event that the token is for; none: any.
     pub event: Option<EventId>,
+    /// What problems are told in.
+    pub language: Language,
 }
 
 impl Pass {
     const CUSTOMER: &str = "customer";
     const EVENT: &str = "event";
+    const LANGUAGE: &str = "language";
 
     /// Of somebody who has shown no token at all: there is no authorizer.
-    pub const OPEN: Self = Self { principal: Principal::Viewer, event: None };
+    pub const OPEN: Self =
+        Self { principal: Principal::Viewer, event: None, language: Language::English };
 
     /// The authorizer's context.
     #[must_use]
@@ -175,6 +180,7 @@ impl Pass {
         if let Some(event) = &self.event {
             context.insert(Self::EVENT.to_owned(), Value::from(event.as_str()));
         }
+        context.insert(Self::LANGUAGE.to_owned(), Value::from(self.language.tag()));
         context
     }
 
@@ -184,7 +190,9 @@ impl Pass {
     pub fn from_context(context: &Map<String, Value>) -> Option<Self> {
         let customer = named(context, Self::CUSTOMER, CustomerId::parse)?;
         let event = named(context, Self::EVENT, EventId::parse)?;
-        Some(Self { principal: customer.map_or(Principal::Viewer, Principal::Customer), event })
+        let principal = customer.map_or(Principal::Viewer, Principal::Customer);
+        let language = context.get(Self::LANGUAGE).and_then(Value::as_str).unwrap_or_default();
+        Some(Self { principal, event, language: Language::negotiate(language) })
     }
 
     /// Whether it lets its bearer watch this event.
@@ -228,9 +236,10 @@ mod tests {
         let expected = json!({"action": "snapshot", "event": "show", "epoch": 3,
                               "sequence": 1041, "url": "/events/show/seats"});
         assert_eq!(value(&snapshot), expected);
-        let error = Frame::error(&Problem::new(Reason::NotFound));
+        let error = Frame::error(&Problem::new(Reason::NotFound), Language::TraditionalChinese);
         assert_eq!(value(&error)["action"], "error");
         assert_eq!(value(&error)["type"], "https://onsale.dev/problems/not_found");
+        assert_eq!(value(&error)["title"], "找不到您要的內容");
         assert_eq!(value(&Frame::Pong), json!({"action": "pong"}));
         for frame in [snapshot, error, Frame::Pong] {
             assert_eq!(Frame::parse(&frame.to_text()), Some(frame));
@@ -289,8 +298,11 @@ mod tests {
         let fan = Principal::Customer(CustomerId::parse("fan-1").unwrap());
         for principal in [fan, Principal::Viewer] {
             for only in [None, Some(event())] {
-                let pass = Pass { principal: principal.clone(), event: only };
-                assert_eq!(Pass::from_context(&pass.to_context()), Some(pass));
+                for language in [Language::English, Language::TraditionalChinese] {
+                    let (principal, event) = (principal.clone(), only.clone());
+                    let pass = Pass { principal, event, language };
+                    assert_eq!(Pass::from_context(&pass.to_context()), Some(pass));
+                }
             }
         }
         let other = json!({"principalId": "x", "integrationLatency": 3, "customer": null});
