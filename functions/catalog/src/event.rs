@@ -48,8 +48,8 @@ pub(crate) async fn write(
             let event = create(&catalogue, id, wish).await?;
             Ok(answer(StatusCode::CREATED, &event))
         }
-        Expectation::Version(version) => {
-            let event = edit_version(&catalogue, &id, version, wish).await?;
+        Expectation::Present | Expectation::Version(_) => {
+            let event = edit_version(&catalogue, &id, expectation, wish).await?;
             Ok(answer(StatusCode::OK, &event))
         }
     }
@@ -95,10 +95,11 @@ async fn create(catalogue: &Catalogue, id: EventId, wish: EventWish) -> Result<E
 async fn edit_version(
     catalogue: &Catalogue,
     id: &EventId,
-    version: u64,
+    expectation: Expectation,
     wish: EventWish,
 ) -> Result<Event, Failure> {
-    let current = catalogue.event(id).await?;
+    let current = catalogue.store.event_fetch(id, Consistency::Strong).await.or_fail()?;
+    let current = current.ok_or_else(|| nothing_to_edit(expectation))?;
     if wish.currency != current.currency {
         return Err(other_currency(&current));
     }
@@ -106,21 +107,31 @@ async fn edit_version(
     // What is asked for stands there: this edit was carried out before, and its
     // answer, or the rest of its way to Redis, was lost.
     let is_done = wished == current;
-    if current.version != version && !is_done {
+    if !is_done && !expectation.is_met_by(current.version) {
         return Err(Failure::new(Reason::VersionMismatch));
     }
     let event = if is_done {
         current
     } else {
-        let next = Event { version: version.saturating_add(1), ..wished };
+        let next = Event { version: current.version.saturating_add(1), ..wished };
         match catalogue.store.event_update(&next).await.or_fail()? {
             EventUpdated::Updated => next,
-            EventUpdated::VersionMismatch(_) => return Err(Reason::VersionMismatch.into()),
+            EventUpdated::VersionMismatch(_) => {
+                return Err(expectation.failed(Reason::VersionMismatch.into()));
+            }
             EventUpdated::Missing => return Err(unknown_event()),
         }
     };
     sync::sale(catalogue, id).await?;
     Ok(event)
+}
+
+/// `*` is the condition that something is there; a version is of an event that isn't.
+fn nothing_to_edit(expectation: Expectation) -> Failure {
+    match expectation {
+        Expectation::Present => Failure::new(Reason::VersionMismatch).with_detail(Text::NoEvent),
+        Expectation::Absent | Expectation::Version(_) => unknown_event(),
+    }
 }
 
 fn apply(wish: EventWish, current: &Event) -> Event {

@@ -119,7 +119,7 @@ async fn create(
     expectation: Option<Expectation>,
     wish: TicketTypeWish,
 ) -> Result<(StatusCode, TicketType), Failure> {
-    if let Some(Expectation::Version(_)) = expectation {
+    if let Some(Expectation::Present | Expectation::Version(_)) = expectation {
         return Err(Failure::new(Reason::VersionMismatch).with_detail(Text::NoTypeYet));
     }
     for _ in 0..ATTEMPTS {
@@ -183,10 +183,13 @@ async fn change(
         }
         _ if is_done => Ok(current),
         None => Err(Failure::new(Reason::PreconditionRequired)),
-        Some(Expectation::Version(version)) if version != current.version => {
+        Some(expectation) if !expectation.is_met_by(current.version) => {
             Err(Failure::new(Reason::VersionMismatch))
         }
-        Some(Expectation::Version(_)) => edit(catalogue, event, current, wish).await,
+        Some(expectation) => {
+            let edited = edit(catalogue, event, current, wish).await;
+            edited.map_err(|failure| expectation.failed(failure))
+        }
     }
 }
 

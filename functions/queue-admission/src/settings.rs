@@ -9,7 +9,8 @@ use domain::EventId;
 use dynamo_store::{Consistency, QueuePut, QueueRecord};
 use http::header::ETAG;
 use http::{HeaderMap, StatusCode};
-use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, etag};
+use lambda_kit::http::etag::{self, Expectation};
+use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
 
 use crate::failures::{at_dynamo, at_redis};
 use crate::handler::App;
@@ -24,18 +25,23 @@ pub(crate) async fn replace(
     JsonBody(body): JsonBody<QueueSettingsBody>,
 ) -> Answer {
     let settings = body.parse().map_err(Problem::invalid)?;
-    let version = match etag::required(&headers)? {
-        etag::Expectation::Absent => 1,
-        etag::Expectation::Version(seen) => seen.saturating_add(1),
-    };
+    let expectation = etag::required(&headers)?;
     let there = app.catalog.event_fetch(&event, Consistency::Strong).await.map_err(at_dynamo)?;
     there.ok_or_else(|| Failure::new(Reason::NotFound))?;
+    let version = match expectation {
+        Expectation::Absent => 1,
+        Expectation::Version(seen) => seen.saturating_add(1),
+        Expectation::Present => {
+            let now = app.catalog.queue_fetch(&event).await.map_err(at_dynamo)?;
+            now.ok_or_else(|| mismatch(None))?.version.saturating_add(1)
+        }
+    };
     match app.catalog.queue_put(&event, &settings, version).await.map_err(at_dynamo)? {
         QueuePut::Stored(record) => {
             apply(&app, &event, &record).await?;
             Ok(answer(&record))
         }
-        QueuePut::VersionMismatch(now) => Err(mismatch(now.as_ref())),
+        QueuePut::VersionMismatch(now) => Err(expectation.failed(mismatch(now.as_ref()))),
     }
 }
 

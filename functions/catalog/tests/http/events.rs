@@ -33,6 +33,34 @@ async fn an_event_is_created_once_and_edited_by_its_version() {
 }
 
 #[tokio::test]
+async fn whichever_version_there_is_can_be_edited_but_nothing_can_not() {
+    let office = Office::open().await;
+    let put = |body: &Value| TestRequest::put("/events/show").operator("op").json(body);
+    let edit = |body: &Value| put(body).header("if-match", "*").send(&office.router);
+    let nothing = edit(&event_body()).await;
+    assert_eq!((nothing.status, nothing.reason().as_str()), (412, "version_mismatch"));
+    assert_eq!(office.get("/events/show").await.status, 404);
+    office.create("/events/show", &event_body()).await;
+    let called = |title: &str| {
+        let mut body = event_body();
+        body["title"] = json!(title);
+        body
+    };
+    for (title, version) in [("Second", 2), ("Second", 2), ("Third", 3)] {
+        let edited = edit(&called(title)).await;
+        assert_eq!((edited.status, edited.json()["version"].as_u64()), (200, Some(version)));
+    }
+    // Both have read the same version before either writes.
+    office.wire.gather("UpdateItem", 2);
+    let (one, other) = (called("One"), called("Other"));
+    let (one, other) = futures::join!(edit(&one), edit(&other));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 503], "the later one is to be sent again");
+    assert_eq!(edit(&called("Other")).await.status, 200);
+}
+
+#[tokio::test]
 async fn of_two_who_create_the_same_event_at_once_one_is_told_it_did() {
     let office = Office::open().await;
     // Both have found no event before either puts one.

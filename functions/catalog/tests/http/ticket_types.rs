@@ -48,6 +48,27 @@ async fn a_type_may_be_created_without_saying_so_and_edited_only_by_version() {
 }
 
 #[tokio::test]
+async fn whichever_version_of_a_type_there_is_can_be_edited_but_nothing_can_not() {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    let put = |body: &Value| TestRequest::put(FLOOR).operator("op").json(body);
+    let edit = |body: &Value| put(body).header("if-match", "*").send(&office.router);
+    assert_eq!(edit(&places(600)).await.status, 412);
+    office.create(FLOOR, &places(600)).await;
+    for (capacity, version) in [(500, 2), (500, 2), (400, 3)] {
+        let edited = edit(&places(capacity)).await;
+        assert_eq!((edited.status, edited.json()["version"].as_u64()), (200, Some(version)));
+    }
+    // Both have read the same version before either writes.
+    office.wire.gather("UpdateItem", 2);
+    let (one, other) = (places(300), places(200));
+    let (one, other) = futures::join!(edit(&one), edit(&other));
+    let mut statuses = [one.status, other.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 503], "the later one is to be sent again");
+}
+
+#[tokio::test]
 async fn of_two_who_create_the_same_type_at_once_one_is_told_it_did() {
     for (creates, told_late) in [(true, 412), (false, 200)] {
         let office = Office::open().await;

@@ -30,6 +30,19 @@ async fn an_operator_sets_the_line_and_edits_what_was_read() {
 }
 
 #[tokio::test]
+async fn whichever_settings_there_are_can_be_edited_but_none_can_not() {
+    let room = Room::open().await;
+    let nothing = room.set(&settings(1), "if-match", "*").await;
+    assert_eq!((nothing.status, nothing.json()["version"].as_u64()), (412, Some(0)));
+    assert_eq!(room.set(&settings(1), "if-none-match", "*").await.status, 201);
+    for (cap, tag) in [(2, "\"v2\""), (3, "\"v3\"")] {
+        let edited = room.set(&settings(cap), "if-match", "*").await;
+        assert_eq!((edited.status, edited.header("etag")), (200, tag));
+    }
+    assert_eq!(room.status().await.cap, 3);
+}
+
+#[tokio::test]
 async fn an_edit_of_what_somebody_else_changed_is_refused() {
     let room = Room::with_cap(5).await;
     assert_eq!(room.set(&settings(6), "if-match", "\"v1\"").await.status, 200);

@@ -84,8 +84,8 @@ texts! {
         "Content-Type must be application/json", "Content-Type 必須是 application/json";
     BothConditions: "contradicts If-None-Match", "與 If-None-Match 互相矛盾";
     IfMatch:
-        "must be one entity tag as it was given, like \"v3\"",
-        "必須是先前取得的一個實體標籤，例如 \"v3\"";
+        "must be one entity tag as it was given, like \"v3\", or *",
+        "必須是先前取得的一個實體標籤，例如 \"v3\"，或是 *";
     IfNoneMatch: "must be * on an edit", "編輯時必須是 *";
     PageCursor: "must be the `next` of the page before", "必須是上一頁的 `next`";
 

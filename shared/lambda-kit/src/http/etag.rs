@@ -12,8 +12,34 @@ use super::Failure;
 pub enum Expectation {
     /// Nothing: it creates (`If-None-Match: *`).
     Absent,
+    /// Whichever version there is (`If-Match: *`), but not nothing.
+    Present,
     /// This version (`If-Match: "v3"`).
     Version(u64),
+}
+
+impl Expectation {
+    /// Whether it is this version that shall be edited.
+    #[must_use]
+    pub fn is_met_by(self, version: u64) -> bool {
+        match self {
+            Self::Absent => false,
+            Self::Present => true,
+            Self::Version(expected) => expected == version,
+        }
+    }
+
+    /// What a failed write is told as. Another edit that came between is no
+    /// mismatch to one of whichever version there is: sent again, it edits that.
+    #[must_use]
+    pub fn failed(self, failure: Failure) -> Failure {
+        match (self, failure.reason()) {
+            (Self::Present, Reason::VersionMismatch) => {
+                Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits)
+            }
+            (Self::Absent | Self::Present | Self::Version(_), _) => failure,
+        }
+    }
 }
 
 /// The entity tag of a version.
@@ -39,6 +65,7 @@ pub fn expectation(headers: &HeaderMap) -> Result<Option<Expectation>, Failure> 
     match (headers.get(IF_MATCH), headers.get(IF_NONE_MATCH)) {
         (None, None) => Ok(None),
         (Some(_), Some(_)) => Err(invalid(&IF_MATCH, Text::BothConditions)),
+        (Some(value), None) if value == "*" => Ok(Some(Expectation::Present)),
         (Some(value), None) => match version_of(value) {
             Some(version) => Ok(Some(Expectation::Version(version))),
             None => Err(invalid(&IF_MATCH, Text::IfMatch)),
@@ -93,6 +120,8 @@ mod tests {
         assert_eq!(expectation(&headers(&[])).unwrap(), None);
         let absent = expectation(&headers(&[(IF_NONE_MATCH, "*")])).unwrap();
         assert_eq!(absent, Some(Expectation::Absent));
+        let present = expectation(&headers(&[(IF_MATCH, "*")])).unwrap();
+        assert_eq!(present, Some(Expectation::Present));
         let version = expectation(&headers(&[(IF_MATCH, "\"v12\"")])).unwrap();
         assert_eq!(version, Some(Expectation::Version(12)));
         let shown = of_version_showing(12, "open");
@@ -102,9 +131,32 @@ mod tests {
     }
 
     #[test]
+    fn whichever_version_there_is_can_be_edited_and_nothing_can_not() {
+        assert!(Expectation::Present.is_met_by(7) && Expectation::Version(7).is_met_by(7));
+        assert!(!Expectation::Absent.is_met_by(7) && !Expectation::Version(6).is_met_by(7));
+        for (expectation, told) in [
+            (Expectation::Present, Reason::Unavailable),
+            (Expectation::Absent, Reason::VersionMismatch),
+            (Expectation::Version(7), Reason::VersionMismatch),
+        ] {
+            let overtaken = expectation.failed(Failure::new(Reason::VersionMismatch));
+            assert_eq!(overtaken.reason(), told);
+            assert_eq!(expectation.failed(Failure::new(Reason::Gone)).reason(), Reason::Gone);
+        }
+    }
+
+    #[test]
     fn an_expectation_that_can_not_be_met_names_its_header() {
-        for bad in ["v3", "\"3\"", "\"v-1\"", "\"v+1\"", "*", "\"v1\", \"v2\"", "W/\"v1\"", "\"v\""]
-        {
+        for bad in [
+            "v3",
+            "\"3\"",
+            "\"v-1\"",
+            "\"v+1\"",
+            "*, \"v1\"",
+            "\"v1\", \"v2\"",
+            "W/\"v1\"",
+            "\"v\"",
+        ] {
             let failure = expectation(&headers(&[(IF_MATCH, bad)])).unwrap_err();
             assert_eq!(failure.problem().errors[0].pointer, "header:If-Match", "{bad}");
         }
