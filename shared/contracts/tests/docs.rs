@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use contracts::catalog::EventEdit;
 use contracts::problem::Reason;
 use contracts::routes::ROUTES;
 use yaml_serde::Value;
@@ -57,6 +58,21 @@ fn every_reason_is_described_once_with_its_status() {
     let reasons =
         Reason::ALL.iter().map(|reason| (reason.as_str().to_owned(), reason.status())).collect();
     assert_eq!(differences(&reasons, &described), Vec::<(String, u16)>::new());
+}
+
+#[test]
+fn the_instants_of_an_event_are_described_with_their_bounds() {
+    let document: Value = yaml_serde::from_str(&read("api/openapi.yaml")).unwrap();
+    let schema = |name: &str| &document["components"]["schemas"][name];
+    let described = schema("EventTime")["description"].as_str().unwrap();
+    for bound in [EventEdit::INSTANTS.start(), EventEdit::INSTANTS.end()] {
+        assert!(described.contains(&bound.to_string()), "{bound}: {described}");
+    }
+    let edit = &schema("EventEdit")["properties"];
+    let sale = &edit["sale"]["properties"];
+    for field in [&edit["starts_at"], &sale["opens_at"], &sale["closes_at"]] {
+        assert_eq!(field["$ref"].as_str(), Some("#/components/schemas/EventTime"));
+    }
 }
 
 #[test]

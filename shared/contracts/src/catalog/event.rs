@@ -1,5 +1,7 @@
 //! Events and their sale.
 
+use std::ops::RangeInclusive;
+
 use domain::{Currency, Event, EventId, SaleState, SaleSwitch, SaleWindow, Venue};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -71,6 +73,11 @@ pub struct EventWish {
 }
 
 impl EventEdit {
+    /// What `starts_at`, `opens_at` and `closes_at` can be: up to the last second
+    /// that every time zone can show. [`Text::Instant`] says the same.
+    pub const INSTANTS: RangeInclusive<Timestamp> =
+        Timestamp::UNIX_EPOCH..=Timestamp::constant(253_402_207_200, 0);
+
     /// Checks what the fields mean.
     ///
     /// # Errors
@@ -91,7 +98,7 @@ impl EventEdit {
             ("/sale/opens_at", opens_at),
             ("/sale/closes_at", closes_at),
         ] {
-            if instant < Timestamp::UNIX_EPOCH {
+            if !Self::INSTANTS.contains(&instant) {
                 faults.add(pointer, Text::Instant);
             }
         }
@@ -215,6 +222,7 @@ impl EventBody {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::problem::Language;
     use serde_json::{Value, json};
 
     fn good() -> Value {
@@ -264,6 +272,34 @@ mod tests {
             "/limit_per_customer",
         ];
         assert_eq!(wrong, expected);
+    }
+
+    #[test]
+    fn instants_have_the_bounds_that_their_text_tells() {
+        for language in [Language::English, Language::TraditionalChinese] {
+            let text = Text::Instant.in_language(language);
+            for bound in [EventEdit::INSTANTS.start(), EventEdit::INSTANTS.end()] {
+                assert!(text.contains(&bound.to_string()), "{bound}: {text}");
+            }
+        }
+        let set = |field: &'static str, instant: &'static str| {
+            move |body: &mut Value| *body.pointer_mut(field).unwrap() = json!(instant)
+        };
+        for field in ["/starts_at", "/sale/opens_at", "/sale/closes_at"] {
+            let outside = ["1969-12-31T23:59:59.999Z", "9999-12-30T22:00:00.001Z"];
+            for instant in outside {
+                assert!(pointers(set(field, instant)).contains(&field.to_owned()), "{instant}");
+            }
+            let mut body = good();
+            set(field, "9999-12-30T22:00:01Z")(&mut body);
+            let refused = serde_json::from_value::<EventEdit>(body).unwrap_err().to_string();
+            assert_eq!(refused, Text::Instant.in_language(Language::English));
+        }
+        let mut widest = good();
+        set("/starts_at", "1970-01-01T08:00:00+08:00")(&mut widest);
+        set("/sale/opens_at", "1970-01-01T00:00:00Z")(&mut widest);
+        set("/sale/closes_at", "9999-12-30T22:00:00Z")(&mut widest);
+        assert!(serde_json::from_value::<EventEdit>(widest).unwrap().parse().is_ok());
     }
 
     #[test]
