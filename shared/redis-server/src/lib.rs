@@ -84,6 +84,25 @@ impl RedisServer {
         panic!("no server of {engine:?} could be started");
     }
 
+    /// How often it was asked to run a script.
+    ///
+    /// # Panics
+    /// When it does not tell.
+    #[must_use]
+    #[expect(clippy::expect_used, reason = "only tests come here")]
+    pub fn scripts_run(&self) -> u64 {
+        let client = redis::Client::open(self.url()).expect("a client");
+        let mut connection = client.get_connection().expect("a connection");
+        let info = redis::cmd("INFO").arg("commandstats").query(&mut connection);
+        let stats: String = info.expect("its statistics");
+        let calls = |line: &str| -> Option<u64> {
+            let (name, rest) = line.split_once(":calls=")?;
+            let is_script = ["cmdstat_evalsha", "cmdstat_eval"].contains(&name);
+            is_script.then(|| rest.split(',').next()?.parse().ok())?
+        };
+        stats.lines().filter_map(calls).sum()
+    }
+
     /// Where it answers.
     #[must_use]
     pub fn url(&self) -> String {

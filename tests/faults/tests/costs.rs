@@ -35,29 +35,16 @@ fn capacity(sent: &[Sent]) -> (f64, f64) {
     (sum(|sent| sent.written), sum(|sent| sent.read))
 }
 
-/// How often Redis was asked to run a script.
-fn scripts_run(house: &House) -> u64 {
-    let client = redis::Client::open(house.sale.redis.url()).unwrap();
-    let mut connection = client.get_connection().unwrap();
-    let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut connection).unwrap();
-    let calls = |line: &str| -> Option<u64> {
-        let (name, rest) = line.split_once(":calls=")?;
-        let is_script = ["cmdstat_evalsha", "cmdstat_eval"].contains(&name);
-        is_script.then(|| rest.split(',').next()?.parse().ok())?
-    };
-    stats.lines().filter_map(calls).sum()
-}
-
 #[tokio::test]
 async fn a_one_ticket_order_costs_4_write_units_2_read_units_1_message_and_2_scripts() {
     let house = warm().await;
-    let before = scripts_run(&house);
+    let before = house.sale.redis.scripts_run();
     assert_eq!(house.order(FAN, KEY, &one_ticket()).await.status, 202);
-    let on_the_way_in = scripts_run(&house);
+    let on_the_way_in = house.sale.redis.scripts_run();
     assert_eq!(on_the_way_in - before, 1, "one script on the way in");
     assert_eq!(house.intents_sent().len(), 1, "one message");
     assert_eq!(house.deliver().await, Vec::<String>::new());
-    assert_eq!(scripts_run(&house) - on_the_way_in, 1, "one to settle");
+    assert_eq!(house.sale.redis.scripts_run() - on_the_way_in, 1, "one to settle");
     let sent = house.sale.wire.take_sent();
     let (written, read) = capacity(&sent);
     assert_eq!(house.fans_order().await.state, OrderState::Pending);
@@ -69,10 +56,10 @@ async fn a_one_ticket_order_costs_4_write_units_2_read_units_1_message_and_2_scr
 #[tokio::test]
 async fn a_refusal_costs_a_write_unit_a_read_unit_and_a_script() {
     let house = warm().await;
-    let before = scripts_run(&house);
+    let before = house.sale.redis.scripts_run();
     let too_many = json!({"lines": [{"ticket_type": "stalls", "seats": ["A-1-0"]}]});
     assert_eq!(house.order(FAN, KEY, &too_many).await.status, 409);
-    assert_eq!(scripts_run(&house) - before, 1);
+    assert_eq!(house.sale.redis.scripts_run() - before, 1);
     assert_eq!(house.intents_sent().len(), 0);
     let (written, read) = capacity(&house.sale.wire.take_sent());
     assert!(written <= 1.0 && read <= 1.0, "{written} {read}");

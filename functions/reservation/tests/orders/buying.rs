@@ -3,7 +3,7 @@
 use contracts::orders::OrderStateBody;
 use futures::future::join_all;
 use serde_json::json;
-use test_sale::{PRICES, Sale};
+use test_sale::PRICES;
 
 use crate::shop::{Shop, in_seconds, order_of, places, seats};
 
@@ -45,27 +45,15 @@ async fn a_warm_function_takes_an_order_with_one_read_one_script_and_one_message
     let shop = Shop::of(100, 4).await;
     shop.accepted("ann", "first", &places(1)).await;
     let (_, _) = (shop.sale.wire.take_sent(), shop.queue.take_sent());
-    let before = scripts_run(&shop.sale);
+    let before = shop.sale.redis.scripts_run();
     shop.accepted("ben", "k", &places(1)).await;
     let reads = shop.sale.wire.take_sent();
     assert_eq!(reads.len(), 1, "{reads:?}");
     assert_eq!(reads[0].action, "GetItem");
     assert_eq!(reads[0].request["ConsistentRead"], true);
     assert!(reads[0].read <= 1.0);
-    assert_eq!(scripts_run(&shop.sale) - before, 1);
+    assert_eq!(shop.sale.redis.scripts_run() - before, 1);
     assert_eq!(shop.queue.take_sent().len(), 1);
-}
-
-fn scripts_run(sale: &Sale) -> u64 {
-    let client = redis::Client::open(sale.redis.url()).unwrap();
-    let mut connection = client.get_connection().unwrap();
-    let stats: String = redis::cmd("INFO").arg("commandstats").query(&mut connection).unwrap();
-    let calls = |line: &str| -> Option<u64> {
-        let (name, rest) = line.split_once(":calls=")?;
-        let is_script = ["cmdstat_evalsha", "cmdstat_eval"].contains(&name);
-        is_script.then(|| rest.split(',').next()?.parse().ok())?
-    };
-    stats.lines().filter_map(calls).sum()
 }
 
 #[tokio::test]
