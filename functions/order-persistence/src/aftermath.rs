@@ -1,8 +1,8 @@
 //! What the outcome of a transaction asks for: a row of the design's table each.
 
 use contracts::messages::OrderIntent;
-use domain::{Epoch, Order, Rejection, Standing};
-use dynamo_store::{NoSuchUnit, Refused, StoreError};
+use domain::{Epoch, Order, Rejection, SeatLabel, Standing, UnitId};
+use dynamo_store::{NoSuchUnit, Refused, StoreError, TakenUnit};
 use fault_points::{
     PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
     PERSISTENCE_SETTLED, reached,
@@ -13,14 +13,10 @@ use redis_store::{RedisStoreError, Settle, Settled};
 
 use crate::epochs::Epochs;
 use crate::handler::Persistence;
-use crate::transaction::{NotLanded, Taken};
 
 /// Why an intent is not done with; its message comes back.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    /// Nothing is known to have landed.
-    #[error("the transaction did not land")]
-    NotLanded(#[from] NotLanded),
     /// It names a unit that the event does not have.
     #[error("it names no unit of the event")]
     NoSuchUnit(#[from] NoSuchUnit),
@@ -40,10 +36,6 @@ impl Unfinished {
     #[must_use]
     pub fn is_for_ever(&self) -> bool {
         match self {
-            Self::NotLanded(error) => match error {
-                NotLanded::Never(_) => true,
-                NotLanded::Later(_) | NotLanded::Failed(_) => false,
-            },
             Self::NoSuchUnit(_) => true,
             Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
             Self::Redis(_) | Self::DeadLetters(_) => false,
@@ -91,18 +83,20 @@ impl Persistence {
     pub(crate) async fn lose(
         &self,
         intent: &OrderIntent,
-        taken: Taken,
+        taken: Vec<TakenUnit>,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        let owning = taken.owner.as_ref().map(|owner| owner.order);
+        let owner = taken.first().and_then(|taken| taken.owner.as_ref());
+        let owning = owner.map(|owner| owner.order);
+        let seats = seats_of(taken.iter().map(|taken| &taken.unit));
         tracing::warn!(
             order = %intent.order,
             metric = "unit_taken",
             owner = ?owning,
-            seats = ?taken.seats,
+            ?seats,
             "a unit had an owner"
         );
-        let owner = match &taken.owner {
+        let owner = match owner {
             Some(owner) => self.orders.order_fetch(&owner.customer, &owner.order).await?,
             None => None,
         };
@@ -118,10 +112,9 @@ impl Persistence {
                 "a unit is owned by an order that is not there"
             ),
         }
-        let rejection = if taken.seats.is_empty() {
-            Rejection::Recovery
-        } else {
-            Rejection::SeatTaken { seats: taken.seats }
+        let rejection = match seats.is_empty() {
+            true => Rejection::Recovery,
+            false => Rejection::SeatTaken { seats },
         };
         self.refuse(intent, rejection, epochs).await
     }
@@ -174,6 +167,15 @@ impl Persistence {
         report(order, epoch, settled);
         Ok(())
     }
+}
+
+/// The seats among these units.
+fn seats_of<'a>(units: impl Iterator<Item = &'a UnitId>) -> Vec<SeatLabel> {
+    let seat = |unit: &UnitId| match unit {
+        UnitId::Seat(seat) => Some(seat.clone()),
+        UnitId::Serial(_) => None,
+    };
+    units.filter_map(seat).collect()
 }
 
 fn report(order: &Order, epoch: Epoch, settled: Settled) {

@@ -5,7 +5,7 @@ use std::time::Duration;
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
 use contracts::messages::{GivenUp, OrderIntent};
 use domain::{HoldTime, Rejection};
-use dynamo_store::{CatalogStore, OrderStore, UnitCache};
+use dynamo_store::{CatalogStore, OrderStore, Patience, Persisted, UnitCache};
 use fault_points::{PERSISTENCE_BEGUN, PERSISTENCE_BURIED, reached};
 use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Retry};
@@ -17,7 +17,6 @@ use crate::aftermath::Unfinished;
 use crate::backoff;
 use crate::epochs::Epochs;
 use crate::incoming::Incoming;
-use crate::transaction::{self, Landed};
 
 /// A whole batch at once: a message that has to wait for its turn is one whose
 /// hold runs out meanwhile.
@@ -137,13 +136,16 @@ impl Persistence {
         // of another unit's item stands against it: it would be one more than there are.
         let partitions = self.units.units_cached(&intent.event, &intent.lines).await??;
         let order = intent.clone().into_order(&self.time, now);
-        match transaction::persist(&self.orders, &order, &partitions, deadline).await? {
-            Landed::New => {
+        // However often it is tried there, the hold's end needs no second look: the
+        // margin that was kept to it is longer than this invocation can last.
+        let patience = Patience::of(deadline.remaining());
+        match self.orders.order_persist(&order, &partitions, patience).await? {
+            Persisted::New => {
                 self.committed(&order, epochs).await;
                 Ok(())
             }
-            Landed::Present(order) => self.follow(intent, &order, epochs).await,
-            Landed::UnitsTaken(taken) => self.lose(intent, taken, epochs).await,
+            Persisted::Present(order) => self.follow(intent, &order, epochs).await,
+            Persisted::UnitsTaken(taken) => self.lose(intent, taken, epochs).await,
         }
     }
 }

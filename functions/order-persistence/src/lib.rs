@@ -10,9 +10,9 @@
 //! - **When it fails:** the message is reported as failed and comes back after a
 //!   backoff, until the hold is about to lapse; then the order is refused
 //!   (`hold_expired`). The count of tries ends nothing. A message that is no intent,
-//!   or can never be carried out (it names a unit that the event does not have), goes to the dead-letter queue at once, with its
-//!   reason; `dead-letters` ends its order. A settle that fails is left to the
-//!   orders table's stream.
+//!   or can never be carried out (it names a unit that the event does not have),
+//!   goes to the dead-letter queue at once, with its reason; `dead-letters` ends its
+//!   order. A settle that fails is left to the orders table's stream.
 //!
 //! Intents of an older epoch than the event's are persisted like any other: no
 //! fence against them has been closed yet, and the units' conditions keep two
@@ -20,8 +20,8 @@
 //! `rejected`, like every other loser.
 //!
 //! Way of an intent: [`incoming`] reads a message, [`handler`] works it off,
-//! [`transaction`] puts order and units, [`aftermath`] does what its outcome asks
-//! for, [`epochs`] tells the inventory's epoch once a batch.
+//! [`aftermath`] does what the transaction's outcome asks for, [`epochs`] tells the
+//! inventory's epoch once a batch.
 
 pub mod aftermath;
 pub mod backoff;
@@ -29,4 +29,3 @@ pub mod config;
 pub mod epochs;
 pub mod handler;
 pub mod incoming;
-pub mod transaction;

@@ -1,7 +1,5 @@
 //! Placing an order, step by step; the steps are those of the design, section 5.
 
-use std::time::Duration;
-
 use contracts::messages::OrderIntent;
 use contracts::orders::QueuedOrder;
 use contracts::problem::Reason;
@@ -18,17 +16,11 @@ use lambda_kit::http::Failure;
 use queues::IntentQueue;
 use redis_store::{Hold, Inventory};
 use tokens::KeyRing;
-use tokio::time::Instant;
 
 use crate::admission;
 use crate::answer;
 use crate::handler::PlaceOrder;
 use crate::verdict::{Undecided, Verdict};
-
-/// For so long a decision is waited for that is being made right now. A
-/// transaction takes milliseconds.
-const PATIENCE: Duration = Duration::from_secs(2);
-const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// All that orders are placed with.
 pub struct Till {
@@ -107,31 +99,11 @@ impl Till {
         let refusal =
             Order::refusal(intent.clone(), event.epoch, rejection, event.currency, clock::now());
         reached(RESERVATION_DECIDED).await;
-        let refused = self.refusal_stored(&refusal).await?;
+        let refused = self.orders.order_refuse(&refusal).await.map_err(not_refused)?;
         reached(RESERVATION_REFUSED).await;
         match refused {
             Refused::Stored => Ok(Outcome::Decided(refusal)),
             Refused::Present(order) => told(order, intent),
-        }
-    }
-
-    /// Stores a refusal where nothing is. DynamoDB takes no write at an item while a
-    /// transaction is at it: then another request with this key is being decided,
-    /// and what that comes to is the answer.
-    async fn refusal_stored(&self, refusal: &Order) -> Result<Refused, Failure> {
-        let begun = Instant::now();
-        let mut pause = FIRST_PAUSE;
-        loop {
-            match self.orders.order_refuse(refusal).await {
-                Err(error @ StoreError::Contended(_)) => {
-                    if begun.elapsed() + pause > PATIENCE {
-                        return Err(Failure::new(Reason::InProgress).caused_by(error));
-                    }
-                }
-                refused => return refused.map_err(Failure::outcome_unknown),
-            }
-            tokio::time::sleep(pause).await;
-            pause *= 2;
         }
     }
 
@@ -170,6 +142,15 @@ impl Till {
     fn held_at(&self, hold: &Hold) -> Timestamp {
         let lasts = SignedDuration::try_from(self.hold.hold()).unwrap_or_default();
         hold.expires_at.saturating_sub(lasts).unwrap_or(hold.expires_at)
+    }
+}
+
+/// Where another request with this key was being decided for as long as that can
+/// take, nothing is decided yet; all else may have been.
+fn not_refused(error: StoreError) -> Failure {
+    match error {
+        StoreError::Contended(_) => Failure::new(Reason::InProgress).caused_by(error),
+        error => Failure::outcome_unknown(error),
     }
 }
 

@@ -17,7 +17,6 @@ mod money;
 mod order;
 mod queue;
 mod seat_map;
-mod transaction;
 mod unit;
 
 pub use event::{
@@ -35,5 +34,4 @@ pub use money::{Currency, InvalidMoney, Money};
 pub use order::{Intent, Order, OrderLine, OrderState, Rejection, Standing};
 pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait, poll_seconds};
 pub use seat_map::{InvalidSeatMap, MAX_SEATS_PER_SECTION, Row, Section, SectionSpan};
-pub use transaction::{ItemFailure, PersistVerdict, classify_persist};
 pub use unit::{OwnedUnit, UnitId, UnitState, mark_block, partition_count, partition_of};

@@ -15,7 +15,6 @@
 
 mod catalog;
 mod connections;
-mod error;
 mod operations;
 mod orders;
 mod table;
@@ -30,12 +29,13 @@ pub use connections::{
     Connection, ConnectionStore, LastTold, Look, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber,
     Subscription, Ticker,
 };
-pub use error::StoreError;
 pub use operations::{OPERATIONS, Operation, Table};
 pub use orders::{
     Ended, InvalidCursor, OrderPage, OrderStore, PageCursor, PartitionCounts, Persisted, Refused,
-    UnitOwner, UnitRecord, order_of_image,
+    TakenUnit, UnitOwner, UnitRecord, order_of_image,
 };
+
+pub use receipts::{Error as StoreError, Patience};
 
 use aws_config::SdkConfig;
 use aws_sdk_dynamodb::{Client, config::Builder};

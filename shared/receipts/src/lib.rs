@@ -6,6 +6,7 @@ mod fingerprint;
 mod patience;
 mod receipts;
 mod transaction;
+mod verdict;
 
 pub use claim::{Claim, Outcome, RefusedWork};
 pub use error::Error;
@@ -13,6 +14,7 @@ pub use fingerprint::Fingerprint;
 pub use patience::Patience;
 pub use receipts::Receipts;
 pub use transaction::{Failure, Reason, Transacted, transact};
+pub use verdict::Verdict;
 
 use std::collections::HashMap;
 

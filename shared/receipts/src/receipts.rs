@@ -13,7 +13,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use crate::patience::random;
 use crate::transaction::{Failure, Reason, Transacted, write};
-use crate::{Claim, Error, Item, Outcome, Patience, RefusedWork};
+use crate::{Claim, Error, Item, Outcome, Patience, RefusedWork, Verdict};
 
 /// A key attribute is in every item, so this says: no receipt is there.
 const IS_ABSENT: &str = "attribute_not_exists(#key)";
@@ -148,28 +148,19 @@ fn present(receipt: Option<Item>) -> Result<Tried, Error> {
     receipt.map(Tried::Present).ok_or_else(without)
 }
 
-/// Reads the failures by position: the receipt's is first, the work's follow. The
-/// receipt's own condition is looked at before anything else, and no other item's
-/// failure is ever taken for it.
-///
-/// A condition of the work counts only where nothing else was in the way: with the
-/// receipt in conflict, this very request may be landing elsewhere.
+/// Reads the failures by position: the receipt's is first, the work's follow.
 fn cancelled(failures: Vec<Failure>, error: Error) -> Result<Tried, Error> {
-    let was_in_the_way = |failure: &Failure| match failure.reason {
-        Reason::None | Reason::ConditionFailed => false,
-        Reason::Conflict | Reason::Throttled | Reason::Invalid | Reason::Unknown => true,
-    };
-    let something_else = failures.iter().any(was_in_the_way);
-    let failed = |failure: &Failure| failure.reason == Reason::ConditionFailed;
+    let reasons: Vec<Reason> = failures.iter().map(|failure| failure.reason).collect();
     let mut failures = failures.into_iter();
-    if let Some(receipt) = failures.next().filter(failed) {
-        return present(receipt.present);
+    let receipt = failures.next().and_then(|failure| failure.present);
+    match Verdict::of(&reasons) {
+        Verdict::ReceiptPresent => present(receipt),
+        Verdict::WorkRefused => Ok(Tried::WorkRefused(refused(failures))),
+        Verdict::Invalid | Verdict::Undecided => Err(error),
     }
-    let refused = failures.enumerate().filter(|(_, failure)| failed(failure));
-    let refused: Vec<RefusedWork> =
-        refused.map(|(at, Failure { present, .. })| RefusedWork { at, present }).collect();
-    if something_else || refused.is_empty() {
-        return Err(error);
-    }
-    Ok(Tried::WorkRefused(refused))
+}
+
+fn refused(work: impl Iterator<Item = Failure>) -> Vec<RefusedWork> {
+    let failed = work.enumerate().filter(|(_, item)| item.reason == Reason::ConditionFailed);
+    failed.map(|(at, Failure { present, .. })| RefusedWork { at, present }).collect()
 }

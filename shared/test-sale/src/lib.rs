@@ -17,4 +17,6 @@ mod sale;
 
 pub use hall::{Hall, gala};
 pub use parts::{currency, customer, kind, now};
-pub use sale::{EPOCH, LONG, PRICES, Sale, intent, partitions, places, seat, seats, show, wish};
+pub use sale::{
+    EPOCH, LONG, PATIENT, PRICES, Sale, intent, partitions, places, seat, seats, show, wish,
+};

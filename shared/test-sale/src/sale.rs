@@ -8,7 +8,7 @@ use domain::{
     Wanted,
 };
 use dynamo_store::{
-    CatalogStore, Consistency, EventCache, OrderStore, PartitionCache, PartitionCounts,
+    CatalogStore, Consistency, EventCache, OrderStore, PartitionCache, PartitionCounts, Patience,
 };
 use jiff::SignedDuration;
 use redis_store::{
@@ -271,7 +271,8 @@ impl Sale {
         let now = now();
         let mut order = intent.clone().into_order(&domain::HoldTime::default(), now);
         order.pay_by = Some(now + signed(pay_within));
-        let persisted = self.orders.order_persist(&order, &partitions()).await.expect("an answer");
+        let persisted =
+            self.orders.order_persist(&order, &partitions(), PATIENT).await.expect("an answer");
         assert_eq!(persisted, dynamo_store::Persisted::New);
         order
     }
@@ -378,6 +379,9 @@ pub fn seats(numbers: impl IntoIterator<Item = u32>) -> Line {
     let wanted = Wanted::Seats(numbers.into_iter().map(seat).collect());
     Line { ticket_type: kind("stalls"), wanted }
 }
+
+/// For engines that answer.
+pub const PATIENT: Patience = Patience { tries: 3, time_left: Duration::from_secs(10) };
 
 /// Where the sale's units are put.
 #[must_use]

@@ -18,7 +18,7 @@
 //! lapse), messages come twice and in any order, processes die, Redis loses all or
 //! some. How often the latter happens is bounded by a [`Budget`]; everything else
 //! isn't. Where the product decides by a pure function, that very function decides
-//! here: `domain::classify_persist`, `OrderState::standing`, `HoldTime::is_too_late`
+//! here: `receipts::Verdict::of`, `OrderState::standing`, `HoldTime::is_too_late`
 //! and `reservation::verdict::verdict_of`.
 //!
 //! A model can do without a [`Rule`]; then some promise must break, or the rule

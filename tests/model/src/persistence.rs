@@ -3,7 +3,8 @@
 //! Copies of one message in one batch are merged there; here each is one more
 //! invocation, which is harder.
 
-use domain::{ItemFailure, OrderState, PersistVerdict, classify_persist};
+use domain::OrderState;
+use receipts::{Reason, Verdict};
 
 use crate::action::Fault;
 use crate::inventory::{Settle, Settled};
@@ -100,24 +101,24 @@ impl Persisting {
             world.written(order);
             return Some(Persist::Settle(order, item));
         }
-        match classify_persist(&reasons) {
-            PersistVerdict::OrderPresent => {
+        match Verdict::of(&reasons) {
+            Verdict::ReceiptPresent => {
                 world.tables.order_fetch(order).map(|present| self.follow(present))
             }
-            PersistVerdict::UnitPresent(_) => {
+            Verdict::WorkRefused => {
                 let failed = units.iter().zip(reasons.iter().skip(1));
-                let mut failed = failed.filter(|(_, why)| **why == ItemFailure::ConditionFailed);
+                let mut failed = failed.filter(|(_, why)| **why == Reason::ConditionFailed);
                 let owner =
                     failed.next().and_then(|(unit, _)| world.tables.units[usize::from(unit)]);
                 Some(owner.map_or(Persist::OrderRefuse(self.why_taken(sale)), Persist::OwnerFetch))
             }
             // It is buried, and that is all.
-            PersistVerdict::Poison => {
+            Verdict::Invalid => {
                 world.queue.put(self.intent.given_up());
                 None
             }
-            // Contention: it is tried again.
-            PersistVerdict::Contention | PersistVerdict::Unclear => Some(Persist::OrderPersist),
+            // It is tried again.
+            Verdict::Undecided => Some(Persist::OrderPersist),
         }
     }
 

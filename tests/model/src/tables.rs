@@ -1,6 +1,7 @@
 //! DynamoDB: the orders and the units, with the conditions of `dynamo-store`.
 
-use domain::{ItemFailure, OrderState};
+use domain::OrderState;
+use receipts::Reason;
 
 use crate::rule::Rule;
 use crate::sale::Sale;
@@ -43,20 +44,20 @@ impl Tables {
 
     /// `OrderStore::order_persist`: puts the order and its units, or nothing; then
     /// the reasons, by position.
-    pub fn order_persist(&mut self, sale: &Sale, order: OrderNo, item: Item) -> Vec<ItemFailure> {
+    pub fn order_persist(&mut self, sale: &Sale, order: OrderNo, item: Item) -> Vec<Reason> {
         let guarded = |rule, is_there: bool| match sale.keeps(rule) && is_there {
-            true => ItemFailure::ConditionFailed,
-            false => ItemFailure::None,
+            true => Reason::ConditionFailed,
+            false => Reason::None,
         };
         let mut reasons = vec![guarded(Rule::OrderIsAbsent, self.orders[order.at()].is_some())];
         for unit in item.units.iter() {
             let is_owned = self.units[usize::from(unit)].is_some();
             reasons.push(guarded(Rule::UnitIsAbsent, is_owned));
         }
-        if sale.poison.has(order.0) && reasons.iter().all(|reason| *reason == ItemFailure::None) {
-            reasons[0] = ItemFailure::Invalid;
+        if sale.poison.has(order.0) && reasons.iter().all(|reason| *reason == Reason::None) {
+            reasons[0] = Reason::Invalid;
         }
-        if reasons.iter().all(|reason| *reason == ItemFailure::None) {
+        if reasons.iter().all(|reason| *reason == Reason::None) {
             self.orders[order.at()] = Some(item);
             item.units.iter().for_each(|unit| self.units[usize::from(unit)] = Some(order));
             return Vec::new();

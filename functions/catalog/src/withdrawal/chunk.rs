@@ -6,10 +6,9 @@ use std::time::Duration;
 use contracts::problem::{Reason, Text};
 use domain::{
     CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
-    OrderState, PersistVerdict, Rejection, SeatLabel, Standing, TicketType, Wanted,
-    classify_persist, mark_block,
+    OrderState, Rejection, SeatLabel, Standing, TicketType, Wanted, mark_block,
 };
-use dynamo_store::{Ended, PartitionCounts, Persisted, Refused, UnitOwner};
+use dynamo_store::{Ended, PartitionCounts, Patience, Persisted, Refused, TakenUnit};
 use jiff::SignedDuration;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
@@ -25,9 +24,9 @@ const MARGIN: Duration = Duration::from_secs(15);
 /// So many answers that say "again" (lapsed holds to give back, marks to raise)
 /// are followed before the client is asked to come again.
 const ATTEMPTS: u32 = 64;
-/// Between two tries of a transaction that was in another's way.
-const PAUSE: Duration = Duration::from_millis(50);
-const TRIES: u32 = 3;
+/// For so long a transaction is tried; the rest of the ten seconds is for what
+/// comes before and after it.
+const PERSISTING: Duration = Duration::from_secs(3);
 
 /// What taking one order came to.
 #[derive(Debug)]
@@ -184,26 +183,12 @@ impl<'a> Taker<'a> {
             return Ok(Chunk::Spent);
         }
         let order = self.order(intent, hold);
-        for _ in 0..TRIES {
-            let persisted = self.catalogue.orders.order_persist(&order, &self.partitions).await;
-            let (reasons, present, unit_owner) = match persisted.or_fail()? {
-                Persisted::New => return Ok(self.decided(&order).await),
-                Persisted::Cancelled { reasons, present, unit_owner } => {
-                    (reasons, present, unit_owner)
-                }
-            };
-            match classify_persist(&reasons) {
-                PersistVerdict::OrderPresent => {
-                    let present = present.ok_or(Reason::Unavailable)?;
-                    return Ok(self.decided(&present).await);
-                }
-                PersistVerdict::UnitPresent(_) => return self.drifted(&order, unit_owner).await,
-                PersistVerdict::Contention => tokio::time::sleep(PAUSE).await,
-                PersistVerdict::Unclear => return Err(Reason::Unavailable.into()),
-                PersistVerdict::Poison => return Err(Reason::Internal.into()),
-            }
+        let (orders, patience) = (&self.catalogue.orders, Patience::of(PERSISTING));
+        match orders.order_persist(&order, &self.partitions, patience).await.or_fail()? {
+            Persisted::New => Ok(self.decided(&order).await),
+            Persisted::Present(present) => Ok(self.decided(&present).await),
+            Persisted::UnitsTaken(taken) => self.drifted(&order, &taken).await,
         }
-        Err(Reason::Unavailable.into())
     }
 
     /// The order a hold becomes. Nobody pays for it.
@@ -229,8 +214,8 @@ impl<'a> Taker<'a> {
 
     /// Redis took a unit for free that DynamoDB says is owned: it is told of the
     /// owner, and this order is given up for another attempt.
-    async fn drifted(&self, order: &Order, owner: Option<UnitOwner>) -> Result<Chunk, Failure> {
-        if let Some(owner) = owner {
+    async fn drifted(&self, order: &Order, taken: &[TakenUnit]) -> Result<Chunk, Failure> {
+        if let Some(owner) = taken.first().and_then(|taken| taken.owner.as_ref()) {
             let fetched = self.catalogue.orders.order_fetch(&owner.customer, &owner.order).await;
             if let Some(owner) = fetched.or_fail()? {
                 settle(self.catalogue, &owner, self.event.epoch).await?;

@@ -11,7 +11,7 @@ use domain::{
     Currency, CustomerId, EventId, Fingerprint, IdempotencyKey, Line, Money, Operation, Order,
     OrderId, OrderLines, OrderState, SeatLabel, TicketTypeId, Wanted,
 };
-use dynamo_store::{CatalogStore, Consistency, OrderStore, PartitionCounts, Persisted};
+use dynamo_store::{CatalogStore, Consistency, OrderStore, PartitionCounts, Patience, Persisted};
 use lambda_kit::http::{GroupsClaim, adapt};
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::{Hold, Inventory, Mode, Redis, RedisMode, Reservation, Reserve, Settle, Settled};
@@ -230,7 +230,9 @@ impl Office {
         let Reservation::Held(hold) = reservation else { panic!("{reservation:?}") };
         let order = order_of(&wish, fan, hold);
         let types = self.store.ticket_types_list(&id("show"), Consistency::Strong).await.unwrap();
-        let persisted = self.orders.order_persist(&order, &PartitionCounts::of(&types)).await;
+        let (partitions, patience) =
+            (PartitionCounts::of(&types), Patience::of(Duration::from_secs(10)));
+        let persisted = self.orders.order_persist(&order, &partitions, patience).await;
         assert_eq!(persisted.unwrap(), Persisted::New);
         let settled = self.inventory.settle(&Settle::of(&order, wish.epoch, false)).await.unwrap();
         assert_eq!(settled, Settled::Applied);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::OrderState;
-use order_persistence::backoff::TRIES;
+use dynamo_store::Patience;
 use test_sale::{places, seats};
 use test_support::wire::Fault;
 
@@ -123,7 +123,7 @@ async fn of_a_mixed_batch_exactly_those_come_back_that_are_not_done_with() {
     let contended = desk.sale.hold("ben", "k", vec![places(1)]).await;
     let mut poison = desk.sale.hold("cat", "k", vec![places(1)]).await;
     poison.lines[0].ticket_type = test_sale::kind("nosuch");
-    for _ in 0..TRIES {
+    for _ in 0..Patience::of(Duration::ZERO).tries {
         desk.sale
             .wire
             .next("TransactWriteItems", Fault::cancelled(&["TransactionConflict", "None"]));

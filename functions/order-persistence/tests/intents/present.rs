@@ -5,7 +5,7 @@ use std::time::Duration;
 use contracts::messages::OrderIntent;
 use domain::{Order, OrderState, Rejection};
 use dynamo_store::{Ended, Refused};
-use test_sale::{LONG, currency, now, partitions, places, seats};
+use test_sale::{LONG, PATIENT, currency, now, partitions, places, seats};
 
 use crate::desk::{Desk, with_other_content};
 
@@ -65,7 +65,7 @@ async fn an_order_of_another_content_is_left_alone_and_the_hold_is_released() {
     let time = domain::HoldTime::default();
     let mut other = with_other_content(intent.clone().into_order(&time, now()));
     other.lines.clear();
-    desk.sale.orders.order_persist(&other, &partitions()).await.unwrap();
+    desk.sale.orders.order_persist(&other, &partitions(), PATIENT).await.unwrap();
     for _ in 0..2 {
         assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
         assert_eq!(desk.order(&intent).await.fingerprint, other.fingerprint);

@@ -3,7 +3,7 @@
 use domain::{Epoch, Order, UnitId};
 use dynamo_store::Persisted;
 use redis_store::SeatStatus;
-use test_sale::{LONG, now, partitions, places, seat, seats};
+use test_sale::{LONG, PATIENT, now, partitions, places, seat, seats};
 
 use crate::desk::{Desk, retry_of};
 
@@ -18,7 +18,7 @@ async fn two_orders_that_contradict_are_both_read_and_settled() {
     let y = desk.sale.hold("y", "k", vec![seats([2])]).await;
     let mut y = y.into_order(&domain::HoldTime::default(), now());
     y.lines[0].units = vec![UnitId::Seat(seat(1))];
-    let persisted = desk.sale.orders.order_persist(&y, &partitions()).await;
+    let persisted = desk.sale.orders.order_persist(&y, &partitions(), PATIENT).await;
     assert_eq!(persisted.unwrap(), Persisted::New);
     for _ in 0..2 {
         assert!(desk.project(&y).await.is_empty());
@@ -36,7 +36,7 @@ async fn of_two_orders_that_contradict_the_record_itself_may_be_the_stale_one() 
     let x = desk.sale.hold("x", "k", vec![seats([2])]).await;
     let mut x = x.into_order(&domain::HoldTime::default(), now());
     x.lines[0].units = vec![UnitId::Seat(seat(1))];
-    desk.sale.orders.order_persist(&x, &partitions()).await.unwrap();
+    desk.sale.orders.order_persist(&x, &partitions(), PATIENT).await.unwrap();
     let old = desk.image(&x).await;
     desk.end(&x).await;
     // Y was sold seat 1 since.
@@ -58,7 +58,7 @@ async fn a_live_order_that_redis_has_lost_is_told_loudly_and_looked_at_again() {
         id: test_sale::intent("ann", "lost", &[places(1)]).order,
         ..intent.into_order(&domain::HoldTime::default(), now())
     };
-    desk.sale.orders.order_persist(&unknown, &partitions()).await.unwrap();
+    desk.sale.orders.order_persist(&unknown, &partitions(), PATIENT).await.unwrap();
     for _ in 0..2 {
         assert!(desk.project(&unknown).await.is_empty(), "the shard goes on");
         assert_eq!(desk.retries_sent(), [retry_of(&unknown)]);

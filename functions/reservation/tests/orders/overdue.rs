@@ -8,7 +8,7 @@ use domain::{HoldTime, Line, Order, OrderState, TicketKind, TicketType, Wanted};
 use dynamo_store::PartitionCounts;
 use redis_store::{Settle, Settled, TypeControl};
 use serde_json::json;
-use test_sale::{EPOCH, Sale, kind, show};
+use test_sale::{EPOCH, PATIENT, Sale, kind, show};
 
 use crate::shop::{Shop, places, seats};
 
@@ -85,7 +85,7 @@ async fn an_order_that_was_paid_meanwhile_is_not_ended_for_another() {
     let pending = due_now(&shop.sale.hold("ann", "k", vec![test_sale::places(1)]).await);
     // Paid, and Redis has not heard of it.
     let paid = Order { state: OrderState::Paid, version: 2, pay_by: None, ..pending.clone() };
-    shop.sale.orders.order_persist(&paid, &test_sale::partitions()).await.unwrap();
+    shop.sale.orders.order_persist(&paid, &test_sale::partitions(), PATIENT).await.unwrap();
     settle(&shop.sale, &pending).await;
 
     let answer = shop.order("ben", "k", &places(1)).await;
@@ -101,7 +101,7 @@ async fn b25_five_hundred_unpaid_orders_of_one_type_do_not_hide_one_of_another()
     let crowd = unpaid_floor(&shop, 500).await;
     let last = shop.sale.hold("last", "k", vec![one_of("balcony")]).await;
     let order = due_now(&last);
-    shop.sale.orders.order_persist(&order, &partitions).await.unwrap();
+    shop.sale.orders.order_persist(&order, &partitions, PATIENT).await.unwrap();
     settle(&shop.sale, &order).await;
 
     let balcony = json!({"lines": [{"ticket_type": "balcony", "quantity": 1}]});
@@ -123,7 +123,7 @@ async fn however_many_were_paid_meanwhile_one_that_was_not_makes_room() {
         // Paid, and Redis has not heard of it.
         let pending = due_now(&intent);
         let paid = Order { state: OrderState::Paid, version: 2, pay_by: None, ..pending.clone() };
-        shop.sale.orders.order_persist(&paid, &test_sale::partitions()).await.unwrap();
+        shop.sale.orders.order_persist(&paid, &test_sale::partitions(), PATIENT).await.unwrap();
         settle(&shop.sale, &pending).await;
     }
     let last = shop.sale.hold("last", "k", vec![test_sale::places(1)]).await;

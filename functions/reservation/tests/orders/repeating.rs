@@ -4,7 +4,7 @@ use contracts::orders::OrderStateBody;
 use domain::OrderState;
 use futures::future::join_all;
 use serde_json::json;
-use test_sale::LONG;
+use test_sale::{LONG, PATIENT};
 
 use crate::shop::{Shop, order_of, places, pointers, refused_order, seats};
 
@@ -127,7 +127,7 @@ async fn a_decision_of_someone_else_for_the_same_order_is_the_answer() {
         lines: Vec::new(),
         ..other.clone().into_order(&domain::HoldTime::default(), test_sale::now())
     };
-    shop.sale.orders.order_persist(&stored, &test_sale::partitions()).await.unwrap();
+    shop.sale.orders.order_persist(&stored, &test_sale::partitions(), PATIENT).await.unwrap();
     // The request's own read was before that.
     let answer = shop.order("ann", "k", &places(1)).await;
     assert_eq!(answer.status, 202, "{}", answer.raw.body);

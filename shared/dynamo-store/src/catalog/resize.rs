@@ -1,12 +1,13 @@
 //! Changing the size of a ticket type that was never on sale.
 
-use domain::{EventId, ItemFailure, TicketType};
+use domain::{EventId, TicketType};
+use receipts::{Reason, Transacted, transact};
 
 use super::CatalogStore;
 use super::event::event_key;
 use super::ticket_type::{Details, type_key, type_of};
 use crate::StoreError;
-use crate::table::{Change, Guard, Step, Transacted, encode, no_item, transact};
+use crate::table::{Change, Guard, encode, no_item, step};
 
 /// Only who read the version before may write the one after it.
 const IS_VERSION_BEFORE: &str = "#version = :before";
@@ -46,8 +47,8 @@ impl CatalogStore {
         let nothing = Change::new("SET #epoch = :none");
         let type_key = type_key(event, &ticket_type.id);
         let steps = vec![
-            Step::update(&self.table, &type_key, &resize, &before)?,
-            Step::update(&self.table, &event_key(event), &nothing, &never_on_sale)?,
+            step::update(&self.table, &type_key, &resize, &before)?,
+            step::update(&self.table, &event_key(event), &nothing, &never_on_sale)?,
         ];
         let (failures, error) = match transact(self.table.client(), steps).await? {
             Transacted::Done => return Ok(TicketTypeResized::Resized),
@@ -55,11 +56,11 @@ impl CatalogStore {
         };
         let mut failures = failures.into_iter();
         match (failures.next(), failures.next()) {
-            (_, Some(event)) if event.reason == ItemFailure::ConditionFailed => {
+            (_, Some(event)) if event.reason == Reason::ConditionFailed => {
                 event.present.ok_or_else(no_item)?;
                 Ok(TicketTypeResized::OnSale)
             }
-            (Some(type_failure), _) if type_failure.reason == ItemFailure::ConditionFailed => {
+            (Some(type_failure), _) if type_failure.reason == Reason::ConditionFailed => {
                 let Some(present) = type_failure.present else {
                     return Ok(TicketTypeResized::Missing);
                 };

@@ -1,14 +1,13 @@
 //! Sections of the seat map: pk `event#<event>`, sk `section#<section>`. Immutable.
 
-use domain::{EventId, ItemFailure, Row, Section, SectionId, TicketType, TicketTypeId};
+use domain::{EventId, Row, Section, SectionId, TicketType, TicketTypeId};
+use receipts::{Reason, Transacted, transact};
 use serde::{Deserialize, Serialize};
 
 use super::ticket_type::{Details, type_key};
 use super::{CatalogStore, Consistency, key, partition};
 use crate::StoreError;
-use crate::table::{
-    ABSENT, Change, Guard, Item, Key, Step, Transacted, decode, encode, no_item, transact,
-};
+use crate::table::{ABSENT, Change, Guard, Item, Key, decode, encode, no_item, step};
 
 /// The type is as it was read, and ends where the section begins.
 const IS_VERSION_BEFORE_AND_ENDS_HERE: &str = "#version = :before AND #ceiling = :first";
@@ -91,8 +90,8 @@ impl CatalogStore {
             .value(":first", section.first);
         let type_key = type_key(event, &section.ticket_type);
         let steps = vec![
-            Step::put(&self.table, item, &Guard::new(ABSENT))?,
-            Step::update(&self.table, &type_key, &growth, &before)?,
+            step::put(&self.table, item, &Guard::new(ABSENT))?,
+            step::update(&self.table, &type_key, &growth, &before)?,
         ];
         let (failures, error) = match transact(self.table.client(), steps).await? {
             Transacted::Done => return Ok(SectionPut::Stored),
@@ -100,13 +99,13 @@ impl CatalogStore {
         };
         let mut failures = failures.into_iter();
         match (failures.next(), failures.next()) {
-            (Some(put), _) if put.reason == ItemFailure::ConditionFailed => {
+            (Some(put), _) if put.reason == Reason::ConditionFailed => {
                 let present = section_of(put.present.ok_or_else(no_item)?)?;
                 let same =
                     present.ticket_type == section.ticket_type && present.rows == section.rows;
                 Ok(if same { SectionPut::Same(present) } else { SectionPut::Conflict(present) })
             }
-            (_, Some(growth)) if growth.reason == ItemFailure::ConditionFailed => {
+            (_, Some(growth)) if growth.reason == Reason::ConditionFailed => {
                 Ok(SectionPut::VersionMismatch)
             }
             _ => Err(error),

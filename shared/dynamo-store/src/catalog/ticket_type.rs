@@ -1,15 +1,14 @@
 //! Ticket types: pk `event#<event>`, sk `type#<type>`; and each type's index,
 //! taken once: sk `index#<index>`.
 
-use domain::{Currency, EventId, ItemFailure, Money, TicketKind, TicketType, TicketTypeId};
+use domain::{Currency, EventId, Money, TicketKind, TicketType, TicketTypeId};
+use receipts::{Reason, Transacted, transact};
 use serde::{Deserialize, Serialize};
 
 use super::attempt::Attempt;
 use super::{CatalogStore, Consistency, key, partition};
 use crate::StoreError;
-use crate::table::{
-    ABSENT, Change, Guard, Item, Key, Step, Transacted, Written, decode, encode, no_item, transact,
-};
+use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no_item, step};
 
 /// Only who read the version before may write the one after it, and serials that
 /// were sold stay below the ceiling for ever.
@@ -158,21 +157,21 @@ impl CatalogStore {
         let index = index_key(event, ticket_type.index).to_item();
         let absent = Guard::new(ABSENT);
         let steps =
-            vec![Step::put(&self.table, item, &absent)?, Step::put(&self.table, index, &absent)?];
+            vec![step::put(&self.table, item, &absent)?, step::put(&self.table, index, &absent)?];
         let (failures, error) = match transact(self.table.client(), steps).await? {
             Transacted::Done => return Ok(TicketTypeCreated::Created),
             Transacted::Cancelled { failures, error } => (failures, error),
         };
         let mut failures = failures.into_iter();
         match (failures.next(), failures.next()) {
-            (Some(type_failure), _) if type_failure.reason == ItemFailure::ConditionFailed => {
+            (Some(type_failure), _) if type_failure.reason == Reason::ConditionFailed => {
                 let present = type_failure.present.ok_or_else(no_item)?;
                 if attempt.has_created(&present)? {
                     return Ok(TicketTypeCreated::Created);
                 }
                 Ok(TicketTypeCreated::Exists(type_of(present)?))
             }
-            (_, Some(index_failure)) if index_failure.reason == ItemFailure::ConditionFailed => {
+            (_, Some(index_failure)) if index_failure.reason == Reason::ConditionFailed => {
                 Ok(TicketTypeCreated::IndexTaken)
             }
             _ => Err(error),

@@ -1,13 +1,15 @@
 //! Ending an order and freeing its units, in one transaction.
 
-use domain::{ItemFailure, Order, OrderState, Standing, TicketTypeId, UnitId};
+use aws_sdk_dynamodb::types::TransactWriteItem;
+use domain::{Order, OrderState, Standing, TicketTypeId, UnitId};
 use jiff::Timestamp;
+use receipts::{Failure, Reason, Transacted, transact};
 
 use super::record::{order_key, order_of};
 use super::unit::{IS_OWNED_BY, UnitKey, owner_of};
 use super::{OrderStore, PartitionCounts};
 use crate::StoreError;
-use crate::table::{Change, Failure, Guard, Step, Transacted, transact};
+use crate::table::{Change, Guard, step};
 
 /// The order is as it was read; whoever else changes it does so from this too,
 /// and one of them wins.
@@ -73,7 +75,7 @@ impl OrderStore {
                 Transacted::Cancelled { failures, error } => (failures, error),
             };
             let Some((own, units)) = failures.split_first() else { return Err(error) };
-            if own.reason == ItemFailure::ConditionFailed {
+            if own.reason == Reason::ConditionFailed {
                 return match &own.present {
                     Some(present) => order_of(present.clone()).map(Ended::Lost),
                     None => Ok(Ended::Missing),
@@ -93,7 +95,7 @@ impl OrderStore {
         order: &Order,
         ended: &Order,
         owned: &[Freed],
-    ) -> Result<Vec<Step>, StoreError> {
+    ) -> Result<Vec<TransactWriteItem>, StoreError> {
         let change = Change::new("SET #state = :state, #version = :version, #updated_at = :now")
             .value(":state", ended.state.as_str())
             .value(":version", ended.version)
@@ -102,10 +104,10 @@ impl OrderStore {
             .value(":state_read", order.state.as_str())
             .value(":version_read", order.version);
         let key = order_key(&order.customer.key(), &order.id);
-        let mut steps = vec![Step::update(&self.orders, &key, &change, &as_read)?];
+        let mut steps = vec![step::update(&self.orders, &key, &change, &as_read)?];
         let ours = Guard::new(IS_OWNED_BY).value(":order", order.id.to_string().as_str());
         for freed in owned {
-            steps.push(Step::delete(&self.units, &freed.key.0, &ours)?);
+            steps.push(step::delete(&self.units, &freed.key.0, &ours)?);
         }
         Ok(steps)
     }
@@ -119,7 +121,7 @@ impl OrderStore {
     ) -> Result<Strangers, StoreError> {
         let mut sorted = Strangers { owned: Vec::with_capacity(units.len()), foreign: Vec::new() };
         for (freed, failure) in units.into_iter().zip(failures) {
-            if failure.reason == ItemFailure::ConditionFailed {
+            if failure.reason == Reason::ConditionFailed {
                 let item = self.units.get(&freed.key.0, true).await?;
                 let owner = item.map(owner_of).transpose()?;
                 if owner.is_none_or(|owner| owner.order != order.id) {

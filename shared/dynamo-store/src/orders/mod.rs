@@ -11,12 +11,13 @@ mod unit;
 
 pub use end::Ended;
 pub use list::{InvalidCursor, OrderPage, PageCursor};
-pub use persist::Persisted;
+pub use persist::{Persisted, TakenUnit};
 pub use record::order_of_image;
 pub use refuse::Refused;
 pub use unit::{PartitionCounts, UnitOwner, UnitRecord};
 
 use aws_sdk_dynamodb::Client;
+use receipts::Receipts;
 
 use crate::table::TableClient;
 
@@ -24,6 +25,8 @@ use crate::table::TableClient;
 #[derive(Debug, Clone)]
 pub struct OrderStore {
     orders: TableClient,
+    /// Each order is the receipt of its intent.
+    receipts: Receipts,
     units: TableClient,
 }
 
@@ -36,7 +39,9 @@ impl OrderStore {
         orders_table: impl Into<String>,
         units_table: impl Into<String>,
     ) -> Self {
+        let orders_table = orders_table.into();
         Self {
+            receipts: Receipts::new(client.clone(), &orders_table),
             orders: TableClient::new(client.clone(), orders_table),
             units: TableClient::new(client, units_table),
         }

@@ -1,64 +1,81 @@
 //! Persisting an order with its units, in one transaction.
 
-use domain::{ItemFailure, Order};
+use domain::{Order, UnitId};
+use receipts::{Claim, Fingerprint, Outcome, Patience, RefusedWork};
 
-use super::record::{item_of, order_of};
+use super::record::{item_of, order_key, order_of};
 use super::unit::{UnitKey, owner_of, unit_item};
 use super::{OrderStore, PartitionCounts, UnitOwner};
 use crate::StoreError;
-use crate::table::{ABSENT, Failure, Guard, Step, Transacted, transact};
+use crate::table::{ABSENT, Guard, step};
 
-/// What persisting came to. A failed write whose outcome is unknown is an error.
+/// What persisting came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Persisted {
     /// The order is there and owns its units.
     New,
-    /// Nothing was written.
-    Cancelled {
-        /// Why, by position: the order's item first, then its units as
-        /// [`Order::units`] gives them. For [`domain::classify_persist`].
-        reasons: Vec<ItemFailure>,
-        /// The order that was there, where the order's own condition failed.
-        present: Option<Order>,
-        /// Who owns the first unit whose condition failed.
-        unit_owner: Option<UnitOwner>,
-    },
+    /// It was there already, as this; with the same content or another.
+    Present(Order),
+    /// Some of its units have owners, and nothing was written.
+    UnitsTaken(Vec<TakenUnit>),
+}
+
+/// A unit that has an owner.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TakenUnit {
+    /// Which.
+    pub unit: UnitId,
+    /// Whose it is.
+    pub owner: Option<UnitOwner>,
 }
 
 impl OrderStore {
     /// Puts the order where it is absent and each of its units where it is
-    /// unowned: all or nothing, in one transaction.
+    /// unowned: all or nothing, in one transaction. Where its outcome is unknown,
+    /// the order is read before anything else.
     ///
     /// # Errors
-    /// When DynamoDB fails; the outcome may be unknown: read the order first.
+    /// When DynamoDB fails or others are in the way for longer than the patience
+    /// lasts; the outcome may be unknown, repeating is safe.
     pub async fn order_persist(
         &self,
         order: &Order,
         partitions: &PartitionCounts,
+        patience: Patience,
     ) -> Result<Persisted, StoreError> {
-        let absent = Guard::new(ABSENT);
-        let mut steps = vec![Step::put(&self.orders, item_of(order)?, &absent)?];
+        let unowned = Guard::new(ABSENT);
+        let mut claim = claim_of(order)?;
         for unit in order.units() {
             let key = UnitKey::of(&order.event, unit.ticket_type, unit.unit, partitions)?;
             let item = unit_item(&key, &order.id, &order.customer);
-            steps.push(Step::put(&self.units, item, &absent)?);
+            claim = claim.work(step::put(&self.units, item, &unowned)?);
         }
-        match transact(self.orders.client(), steps).await? {
-            Transacted::Done => Ok(Persisted::New),
-            Transacted::Cancelled { failures, .. } => cancelled(failures),
+        match self.receipts.claim(&claim, patience).await? {
+            Outcome::New => Ok(Persisted::New),
+            Outcome::Replayed(present) | Outcome::Mismatch(present) => {
+                order_of(present).map(Persisted::Present)
+            }
+            Outcome::WorkRefused(refused) => taken(order, refused).map(Persisted::UnitsTaken),
         }
     }
 }
 
-fn cancelled(failures: Vec<Failure>) -> Result<Persisted, StoreError> {
-    let reasons = failures.iter().map(|failure| failure.reason).collect();
-    let mut failures = failures.into_iter();
-    let present = failures.next().and_then(|failure| failure.present);
-    let mut failed = failures.filter(|failure| failure.reason == ItemFailure::ConditionFailed);
-    let owner = failed.next().and_then(|failure| failure.present);
-    Ok(Persisted::Cancelled {
-        reasons,
-        present: present.map(order_of).transpose()?,
-        unit_owner: owner.map(owner_of).transpose()?,
-    })
+/// The order as the receipt of its intent.
+pub(super) fn claim_of(order: &Order) -> Result<Claim, StoreError> {
+    let key = order_key(&order.customer.key(), &order.id).to_item();
+    let fingerprint = Fingerprint::new(domain::FINGERPRINT_VERSION, order.fingerprint.0);
+    Ok(Claim::new(key, fingerprint).storing(item_of(order)?))
+}
+
+/// The work of a claim are the order's units, in their order.
+fn taken(order: &Order, refused: Vec<RefusedWork>) -> Result<Vec<TakenUnit>, StoreError> {
+    let units: Vec<&UnitId> = order.units().map(|owned| owned.unit).collect();
+    let mut taken = Vec::with_capacity(refused.len());
+    for RefusedWork { at, present } in refused {
+        if let Some(unit) = units.get(at) {
+            let owner = present.map(owner_of).transpose()?;
+            taken.push(TakenUnit { unit: (*unit).clone(), owner });
+        }
+    }
+    Ok(taken)
 }

@@ -1,11 +1,19 @@
 //! Storing a refusal.
 
+use std::time::Duration;
+
 use domain::Order;
+use receipts::{Outcome, Patience};
 
 use super::OrderStore;
-use super::record::{is_same_item, item_of, order_of};
+use super::persist::claim_of;
+use super::record::{is_same_item, order_of};
 use crate::StoreError;
-use crate::table::{ABSENT, Guard, Written, no_item};
+
+/// DynamoDB takes no write at an item while a transaction is at it: then the same
+/// order is being decided elsewhere, which takes milliseconds. It is waited for
+/// for two seconds; a third is kept for the last try.
+const PATIENCE: Patience = Patience { tries: 6, time_left: Duration::from_secs(3) };
 
 /// What storing a refusal came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,14 +30,19 @@ impl OrderStore {
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown, repeating is safe.
+    /// `Contended` when another decision was under way for two seconds.
     pub async fn order_refuse(&self, refusal: &Order) -> Result<Refused, StoreError> {
-        match self.orders.put_if(item_of(refusal)?, &Guard::new(ABSENT)).await? {
-            Written::Done(_) => Ok(Refused::Stored),
-            Written::Refused(present) => {
-                let present = order_of(present.ok_or_else(no_item)?)?;
-                // The same: the reply to our write was lost and the SDK sent it again.
+        let claim = claim_of(refusal)?;
+        match self.receipts.claim(&claim, PATIENCE).await? {
+            Outcome::New => Ok(Refused::Stored),
+            Outcome::Replayed(present) | Outcome::Mismatch(present) => {
+                let present = order_of(present)?;
+                // The same: the reply to our write was lost, and this is it.
                 let ours = is_same_item(&present, refusal);
                 Ok(if ours { Refused::Stored } else { Refused::Present(present) })
+            }
+            Outcome::WorkRefused(_) => {
+                Err(StoreError::Unavailable("a refusal has no work that could be refused".into()))
             }
         }
     }

@@ -1,15 +1,12 @@
 //! Between records and items.
 
-use std::collections::HashMap;
-
 use aws_sdk_dynamodb::types::AttributeValue;
 use serde::{Serialize, de::DeserializeOwned};
 use serde_dynamo::aws_sdk_dynamodb_1;
 
 use crate::StoreError;
 
-/// An item as the SDK has it.
-pub(crate) type Item = HashMap<String, AttributeValue>;
+pub(crate) use receipts::Item;
 
 /// Where an item lies.
 #[derive(Debug, Clone, PartialEq, Eq)]

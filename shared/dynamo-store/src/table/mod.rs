@@ -3,11 +3,10 @@
 
 mod expression;
 mod item;
-mod transaction;
+pub(crate) mod step;
 
 pub(crate) use expression::{Change, Guard};
 pub(crate) use item::{Item, Key, decode, encode, no_item};
-pub(crate) use transaction::{Failure, Step, Transacted, transact};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;

@@ -1,12 +1,14 @@
 //! What the tests begin with.
 
+use std::time::Duration;
+
 use aws_config::SdkConfig;
 use domain::{
     Currency, CustomerId, Epoch, Event, EventId, Fingerprint, IdempotencyKey, Intent, Money,
     Operation, Order, OrderId, OrderLine, OrderState, Rejection, SaleSwitch, SaleWindow, SeatLabel,
     TicketKind, TicketType, TicketTypeId, UnitId, Venue,
 };
-use dynamo_store::{CatalogStore, ConnectionStore, OrderStore, PartitionCounts, client};
+use dynamo_store::{CatalogStore, ConnectionStore, OrderStore, PartitionCounts, Patience, client};
 use jiff::Timestamp;
 use test_support::dynamo::{Dynamo, Tables};
 
@@ -104,6 +106,9 @@ pub(crate) fn ticket_type(id: &str, index: u8, kind: TicketKind, ceiling: u32) -
         version: 1,
     }
 }
+
+/// For engines that answer.
+pub(crate) const PATIENT: Patience = Patience { tries: 3, time_left: Duration::from_secs(10) };
 
 pub(crate) fn partitions() -> PartitionCounts {
     [(type_id("floor"), 3), (type_id("stalls"), 16)].into_iter().collect()

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use test_support::dynamo::{Dynamo, Tables};
 use test_support::wire::{Sent, Wire};
 
-use crate::given::{self, Stores, line, partitions, serials};
+use crate::given::{self, PATIENT, Stores, line, partitions, serials};
 
 type Rights = BTreeSet<(Table, String)>;
 
@@ -170,7 +170,7 @@ async fn orders(recorder: &mut Recorder<'_>, Stores { orders, .. }: &Stores) {
     let partitions = partitions();
     let (event, floor) = (given::event_id(), given::type_id("floor"));
     let mut order = given::order("fan-1", vec![line("floor", serials([0]))]);
-    let persist = orders.order_persist(&order, &partitions);
+    let persist = orders.order_persist(&order, &partitions, PATIENT);
     recorder.record("order_persist", persist).await.unwrap();
     let refusal = given::refusal(given::intent("fan-2", "k"));
     recorder.record("order_refuse", orders.order_refuse(&refusal)).await.unwrap();

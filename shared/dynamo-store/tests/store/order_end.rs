@@ -4,10 +4,12 @@ use domain::{Order, OrderState, UnitId};
 use dynamo_store::{Ended, OrderStore, Persisted, StoreError, UnitOwner};
 use futures::future::join_all;
 
-use crate::given::{self, Stores, line, on_every_engine, order, partitions, seats, serials};
+use crate::given::{
+    self, PATIENT, Stores, line, on_every_engine, order, partitions, seats, serials,
+};
 
 async fn persisted(orders: &OrderStore, order: Order) -> Order {
-    let outcome = orders.order_persist(&order, &partitions()).await.unwrap();
+    let outcome = orders.order_persist(&order, &partitions(), PATIENT).await.unwrap();
     assert_eq!(outcome, Persisted::New);
     order
 }

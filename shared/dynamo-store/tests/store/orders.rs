@@ -1,19 +1,25 @@
 //! Persisting, refusing and reading orders.
 
-use domain::{ItemFailure, Order, PersistVerdict, Rejection, SeatLabel, UnitId, classify_persist};
-use dynamo_store::{OrderStore, PageCursor, Persisted, Refused, StoreError, UnitOwner};
+use domain::{Order, Rejection, SeatLabel, UnitId};
+use dynamo_store::{OrderStore, PageCursor, Persisted, Refused, StoreError, TakenUnit, UnitOwner};
 use futures::future::join_all;
 use test_support::dynamo::Dynamo;
 use test_support::wire::Wire;
 
-use crate::given::{self, Stores, line, on_every_engine, order, partitions, seats, serials};
+use crate::given::{
+    self, PATIENT, Stores, line, on_every_engine, order, partitions, seats, serials,
+};
 
 fn owner(order: &Order) -> UnitOwner {
     UnitOwner { order: order.id, customer: order.customer.clone() }
 }
 
+fn taken(seat: &str, by: &Order) -> TakenUnit {
+    TakenUnit { unit: given::seat(seat), owner: Some(owner(by)) }
+}
+
 async fn persist(orders: &OrderStore, order: &Order) -> Persisted {
-    orders.order_persist(order, &partitions()).await.unwrap()
+    orders.order_persist(order, &partitions(), PATIENT).await.unwrap()
 }
 
 async fn owner_of(orders: &OrderStore, ticket_type: &str, unit: &UnitId) -> Option<UnitOwner> {
@@ -66,12 +72,7 @@ async fn one_unit_and_64_orders_at_once_make_one_sale() {
         let [winner] = winners.as_slice() else { panic!("{} won", winners.len()) };
         assert_eq!(owner_of(&orders, "stalls", &given::seat("A-1-1")).await, Some(owner(winner)));
         for outcome in outcomes.iter().filter(|outcome| !won(outcome)) {
-            let Persisted::Cancelled { reasons, present, unit_owner } = outcome else {
-                panic!("{outcome:?}")
-            };
-            assert_eq!(classify_persist(reasons), PersistVerdict::UnitPresent(0));
-            assert_eq!(present, &None);
-            assert_eq!(unit_owner, &Some(owner(winner)));
+            assert_eq!(outcome, &Persisted::UnitsTaken(vec![taken("A-1-1", winner)]));
         }
         for order in &rivals {
             let stored = orders.order_fetch(&order.customer, &order.id).await.unwrap();
@@ -91,14 +92,7 @@ async fn another_items_condition_is_never_taken_for_a_duplicate() {
             vec![line("floor", serials([5])), line("stalls", seats(&["A-1-1", "A-1-2", "A-1-3"]))],
         );
         let outcome = persist(&orders, &second).await;
-        let Persisted::Cancelled { reasons, present, unit_owner } = outcome else {
-            panic!("{outcome:?}")
-        };
-        use ItemFailure::{ConditionFailed, None as Fine};
-        assert_eq!(reasons, [Fine, Fine, Fine, ConditionFailed, Fine]);
-        assert_eq!(classify_persist(&reasons), PersistVerdict::UnitPresent(2));
-        assert_eq!(present, None);
-        assert_eq!(unit_owner, Some(owner(&first)));
+        assert_eq!(outcome, Persisted::UnitsTaken(vec![taken("A-1-2", &first)]));
         // All or nothing.
         assert_eq!(orders.order_fetch(&second.customer, &second.id).await.unwrap(), None);
         assert_eq!(owner_of(&orders, "floor", &UnitId::Serial(5)).await, None);
@@ -115,13 +109,7 @@ async fn persisting_twice_finds_the_order_and_changes_nothing() {
         assert_eq!(persist(&orders, &order).await, Persisted::New);
         // Again and again: items are maps, and their order on the wire differs.
         for _ in 0..20 {
-            let outcome = persist(&orders, &order).await;
-            let Persisted::Cancelled { reasons, present, unit_owner } = outcome else {
-                panic!("{outcome:?}")
-            };
-            assert_eq!(classify_persist(&reasons), PersistVerdict::OrderPresent);
-            assert_eq!(present, Some(order.clone()));
-            assert_eq!(unit_owner, Some(owner(&order)), "its own unit stands there");
+            assert_eq!(persist(&orders, &order).await, Persisted::Present(order.clone()));
         }
     })
     .await;
@@ -133,10 +121,7 @@ async fn a_refused_order_is_not_persisted_after_all() {
         let refusal = given::refusal(given::intent("fan-1", "k"));
         assert_eq!(orders.order_refuse(&refusal).await.unwrap(), Refused::Stored);
         let late = order("fan-1", vec![line("floor", serials([0]))]);
-        let outcome = persist(&orders, &late).await;
-        let Persisted::Cancelled { reasons, present, .. } = outcome else { panic!("{outcome:?}") };
-        assert_eq!(classify_persist(&reasons), PersistVerdict::OrderPresent);
-        assert_eq!(present, Some(refusal));
+        assert_eq!(persist(&orders, &late).await, Persisted::Present(refusal));
         assert_eq!(owner_of(&orders, "floor", &UnitId::Serial(0)).await, None);
     })
     .await;
@@ -179,7 +164,8 @@ async fn of_many_refusals_and_a_sale_at_once_one_is_the_decision() {
         let sell = async {
             match persist(&orders, &pending).await {
                 Persisted::New => (true, pending.clone()),
-                Persisted::Cancelled { present, .. } => (false, present.unwrap()),
+                Persisted::Present(present) => (false, present),
+                Persisted::UnitsTaken(taken) => panic!("{taken:?}"),
             }
         };
         let (mut answers, sold) = futures::join!(join_all((0..15).map(refuse)), sell);
@@ -237,7 +223,7 @@ async fn a_type_whose_partitions_are_unknown_is_no_place_for_a_unit() {
     let dynamo = Dynamo::start().await;
     let orders = Stores::on(&dynamo).orders;
     let order = order("fan-1", vec![line("balcony", serials([0]))]);
-    let error = orders.order_persist(&order, &partitions()).await.unwrap_err();
+    let error = orders.order_persist(&order, &partitions(), PATIENT).await.unwrap_err();
     assert!(matches!(error, StoreError::Invalid(_)), "{error:?}");
 }
 
