@@ -2,7 +2,7 @@
 
 #![expect(clippy::expect_used, reason = "only tests come here")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use domain::{Order, OrderId, Standing, TicketTypeId, UnitId};
 use dynamo_store::order_of_image;
@@ -20,9 +20,10 @@ impl House {
     /// When the table fails or holds something else.
     pub async fn orders(&self) -> Vec<Order> {
         let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
-        let items = client.scan().table_name(&self.sale.dynamo.tables.orders).send().await;
-        let items = items.expect("the table").items.unwrap_or_default();
-        items.into_iter().map(|item| order_of_image(item.into()).expect("an order")).collect()
+        let scan = client.scan().table_name(&self.sale.dynamo.tables.orders);
+        let items = scan.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
+        let items = items.expect("the table").into_iter();
+        items.map(|item| order_of_image(item.into()).expect("an order")).collect()
     }
 
     /// Nothing is on its way any more, and:
@@ -54,9 +55,9 @@ impl House {
             }
         }
         assert_eq!(owned, named, "P1: who owns a unit says so, and nobody else does");
+        let known: BTreeSet<OrderId> = orders.iter().map(|order| order.id).collect();
         for intent in self.intents_sent() {
-            let is_readable = orders.iter().any(|order| order.id == intent.order);
-            assert!(is_readable, "P4: {intent:?}");
+            assert!(known.contains(&intent.order), "P4: {intent:?}");
         }
     }
 }

@@ -3,6 +3,7 @@
 
 #![expect(clippy::expect_used, reason = "only tests come here")]
 
+pub mod backlog;
 pub mod books;
 pub mod scenario;
 
