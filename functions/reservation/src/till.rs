@@ -148,10 +148,10 @@ impl Till {
 /// Where another request with this key was being decided for as long as that can
 /// take, nothing is decided yet; all else may have been.
 fn not_refused(error: StoreError) -> Failure {
-    match error {
-        StoreError::Contended(_) => Failure::new(Reason::InProgress).caused_by(error),
-        error => Failure::outcome_unknown(error),
+    if matches!(error, StoreError::Contended(_)) {
+        return Failure::new(Reason::InProgress).caused_by(error);
     }
+    Failure::outcome_unknown(error)
 }
 
 /// A stored order is the answer to its own content only.

@@ -8,7 +8,6 @@ use std::time::Duration;
 use contracts::messages::OrderIntent;
 use domain::{OrderState, Rejection};
 use futures::{StreamExt, stream};
-use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use lambda_kit::testing::sqs_event;
 use order_persistence::handler::ONE_INTENT;
@@ -76,7 +75,7 @@ pub async fn outlast(intents: u32) -> Outcome {
 }
 
 async fn hold(house: &House, number: u32) -> OrderIntent {
-    let lasts = if number % 2 == 0 { LASTING } else { LAPSING };
+    let lasts = if number.is_multiple_of(2) { LASTING } else { LAPSING };
     house.sale.hold_for(&format!("fan-{number}"), KEY, vec![places(1)], lasts).await
 }
 

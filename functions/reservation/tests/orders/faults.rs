@@ -38,8 +38,13 @@ async fn with_the_orders_out_of_reach_nothing_is_decided() {
 #[tokio::test]
 async fn a_refusal_whose_storing_is_in_doubt_is_told_as_such_and_then_as_it_is() {
     let shop = Shop::of(0, 0).await;
-    for _ in 0..4 {
-        shop.sale.wire.next("PutItem", Fault::ReplyLost);
+    // Another has been refused before: what doesn't change is known.
+    assert_eq!(shop.order("ben", "k", &places(1)).await.reason(), "sold_out");
+    shop.sale.wire.next("PutItem", Fault::ReplyLost);
+    let no_order = Fault::Answer(200, "{}".to_owned());
+    shop.sale.wire.next("GetItem", no_order);
+    for _ in 0..3 {
+        shop.sale.wire.next("GetItem", Fault::RequestLost);
     }
     let answer = shop.order("ann", "k", &places(1)).await;
     assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
