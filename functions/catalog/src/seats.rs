@@ -84,9 +84,6 @@ async fn read_snapshot(
     layout: &Layout,
 ) -> Result<Option<SeatsBody>, Failure> {
     let (inventory, id, epoch) = (&catalogue.inventory, &event.id, event.epoch);
-    // Counted first, as counting gives back lapsed holds: their seats are free in
-    // the snapshot then.
-    let Some(counts) = inventory.counts(id, epoch).await.or_fail()? else { return Ok(None) };
     let spans = layout.spans();
     let ranges: Vec<SeatRange> = spans
         .iter()
@@ -100,7 +97,7 @@ async fn read_snapshot(
         return Ok(None);
     };
     let sections = spans.iter().zip(snapshot.states);
-    let remaining = counts.into_iter().map(|counts| RemainingBody {
+    let remaining = snapshot.counts.into_iter().map(|counts| RemainingBody {
         ticket_type: counts.ticket_type,
         remaining: counts.remaining,
     });

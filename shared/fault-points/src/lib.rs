@@ -1,4 +1,4 @@
-//! Named places in handlers where a test can stop, kill, delay or repeat.
+//! Named places in handlers and stores where a test can stop, kill, delay or repeat.
 //!
 //! A handler says where it is:
 //!

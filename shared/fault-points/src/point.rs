@@ -1,5 +1,5 @@
-//! The places. Each stands once in the code, between two steps of which the
-//! second may never come.
+//! The places. Each stands between two steps of which the second may never come: those
+//! of handlers once in the code, those of stores wherever the same was done.
 
 use std::fmt;
 
@@ -8,7 +8,7 @@ use std::fmt;
 pub struct Point(&'static str);
 
 impl Point {
-    /// Its name: the function, then what has just been done.
+    /// Its name: the function or the store, then what has just been done.
     #[must_use]
     pub fn name(&self) -> &'static str {
         self.0
@@ -77,4 +77,20 @@ points! {
     DEAD_LETTERS_TOLD = "dead-letters/told";
     /// The letter is kept, its message is not acknowledged.
     DEAD_LETTERS_KEPT = "dead-letters/kept";
+    /// An order and its units are written, or what was there is read.
+    TABLES_PERSISTED = "dynamo-store/persisted";
+    /// A refusal is written, or what was there is read.
+    TABLES_REFUSED = "dynamo-store/refused";
+    /// An order is ended, or what it is by now is read.
+    TABLES_ENDED = "dynamo-store/ended";
+    /// A durable mark is raised.
+    TABLES_MARK_RAISED = "dynamo-store/mark-raised";
+    /// The script has decided about a wish.
+    REDIS_RESERVED = "redis-store/reserved";
+    /// The script has settled an order.
+    REDIS_SETTLED = "redis-store/settled";
+    /// The script has given back a hold, or there was none.
+    REDIS_RELEASED = "redis-store/released";
+    /// A queue has a message.
+    QUEUES_SENT = "queues/sent";
 }

@@ -8,6 +8,7 @@ use aws_config::SdkConfig;
 use aws_sdk_sqs::error::{BuildError, SdkError};
 use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
 use contracts::messages::{GivenUp, LiveUpdate, OrderIntent, SettleRetry};
+use fault_points::{QUEUES_SENT, reached};
 use serde::Serialize;
 
 pub use aws_sdk_sqs::Client;
@@ -230,6 +231,7 @@ impl Queue {
             .set_delay_seconds(delay(delay_seconds))
             .send()
             .await?;
+        reached(QUEUES_SENT).await;
         Ok(())
     }
 
@@ -242,6 +244,7 @@ impl Queue {
             call = call.message_attributes(*name, label.build()?);
         }
         call.send().await?;
+        reached(QUEUES_SENT).await;
         Ok(())
     }
 
@@ -260,6 +263,7 @@ impl Queue {
             call = call.entries(entry);
         }
         let answer = call.send().await?;
+        reached(QUEUES_SENT).await;
         match answer.failed().len() {
             0 => Ok(()),
             refused => Err(SendError(Box::new(Refused(refused)))),

@@ -72,7 +72,9 @@ impl Receipts {
             let error = match self.try_once(claim).await {
                 Ok(Tried::Written) => return Ok(Outcome::New),
                 Ok(Tried::Present(receipt)) => return claim.compare(receipt),
-                Ok(Tried::WorkRefused(refused)) => return Ok(Outcome::WorkRefused(refused)),
+                Ok(Tried::WorkRefused(refused)) => {
+                    return doubt.map_or(Ok(Outcome::WorkRefused(refused)), Err);
+                }
                 Err(error) => error,
             };
             if error.is_outcome_unknown() {

@@ -3,12 +3,13 @@
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
 /// A port that leads to another, until told to break.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
+    target: Arc<AtomicU16>,
     lose: Arc<AtomicUsize>,
 }
 
@@ -23,21 +24,27 @@ impl Proxy {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let port = listener.local_addr().expect("an address").port();
         let lose = Arc::new(AtomicUsize::new(0));
-        let losing = Arc::clone(&lose);
+        let target = Arc::new(AtomicU16::new(target));
+        let (losing, leading) = (Arc::clone(&lose), Arc::clone(&target));
         // Ends with the test's process.
         std::thread::spawn(move || {
             for client in listener.incoming().flatten() {
                 // A connection that can't be led on is hung up.
-                let _ = lead(&client, target, &losing);
+                let _ = lead(&client, leading.load(Ordering::SeqCst), &losing);
             }
         });
-        Self { port, lose }
+        Self { port, target, lose }
     }
 
     /// Its address.
     #[must_use]
     pub fn url(&self) -> String {
         format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Leads who connects from now on to that port; who is connected stays so.
+    pub fn lead_to(&self, target: u16) {
+        self.target.store(target, Ordering::SeqCst);
     }
 
     /// Loses the next so many replies, and the connection with each.

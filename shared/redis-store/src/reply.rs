@@ -6,6 +6,7 @@ use jiff::Timestamp;
 use redis::{FromRedisValue, Value};
 
 use crate::error::RedisStoreError;
+use crate::types::TypeCounts;
 
 /// A reply that is read from its front.
 pub(crate) struct Reply {
@@ -87,6 +88,21 @@ impl Reply {
     pub(crate) fn seat(&mut self) -> Result<SeatLabel, RedisStoreError> {
         let text: String = self.next()?;
         SeatLabel::parse(&text).map_err(|_| self.unexpected())
+    }
+
+    /// The counts of every type, as `counts_reply` of the prelude gives them.
+    pub(crate) fn counts(&mut self) -> Result<Vec<TypeCounts>, RedisStoreError> {
+        self.rest(|types| {
+            let mut one = types.array()?;
+            Ok(TypeCounts {
+                ticket_type: one.ticket_type()?,
+                ceiling: one.next()?,
+                remaining: one.next()?,
+                held: one.next()?,
+                sold: one.next()?,
+                withdrawn: one.next()?,
+            })
+        })
     }
 
     /// An order's lines, as `lines_reply` of the prelude gives them.

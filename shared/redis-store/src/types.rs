@@ -377,11 +377,13 @@ pub struct SeatRange {
     pub count: u32,
 }
 
-/// All seats of some ranges at one instant.
+/// All seats of some ranges, and what remains, at one instant.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Snapshot {
     /// Where the log stood.
     pub position: LogPosition,
+    /// Of every type.
+    pub counts: Vec<TypeCounts>,
     /// A list for each range asked for, in that order.
     pub states: Vec<Vec<UnitState>>,
 }

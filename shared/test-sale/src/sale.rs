@@ -8,7 +8,8 @@ use domain::{
     Wanted,
 };
 use dynamo_store::{
-    CatalogStore, Consistency, EventCache, OrderStore, PartitionCache, PartitionCounts, Patience,
+    CatalogStore, Consistency, EpochRaised, EventCache, OrderStore, PartitionCache,
+    PartitionCounts, Patience,
 };
 use jiff::SignedDuration;
 use redis_store::{
@@ -95,8 +96,7 @@ impl Sale {
     /// When that epoch is not the next.
     pub async fn open_epoch(&self, epoch: Epoch, places: u32, seats: u32) {
         let (inventory, event) = (&self.inventory, show());
-        let from = Epoch(epoch.0 - 1);
-        self.catalog.epoch_raise(&event, from).await.expect("an epoch of its own");
+        assert_eq!(self.epoch_raise().await, epoch, "the next");
         let controls = [control(&floor(places)), control(&stalls())];
         parts::build(inventory, &event, epoch, &controls).await;
         let labels: Vec<SeatLabel> = (0..seats).map(seat).collect();
@@ -105,16 +105,26 @@ impl Sale {
         self.catalog.event_activate(&event, epoch).await.expect("an event on sale");
     }
 
+    /// Raises the event's epoch, as whoever builds an inventory does.
+    ///
+    /// # Panics
+    /// When somebody else does.
+    pub async fn epoch_raise(&self) -> Epoch {
+        let event = self.catalog.event_fetch(&show(), Consistency::Strong).await;
+        let event = event.expect("the table").expect("the event");
+        match self.catalog.epoch_raise(&event).await.expect("the table") {
+            EpochRaised::Raised(epoch) => epoch,
+            other @ (EpochRaised::Lost(_) | EpochRaised::Missing) => panic!("{other:?}"),
+        }
+    }
+
     /// Begins to build the inventory again, as whoever recovers it does: under an
     /// epoch of its own. Until that is finished nothing is sold.
     ///
     /// # Panics
     /// When the stores fail.
     pub async fn build_begin(&self) -> Epoch {
-        let event = self.catalog.event_fetch(&show(), Consistency::Strong).await;
-        let from = event.expect("the table").expect("the event").epoch;
-        self.catalog.epoch_raise(&show(), from).await.expect("an epoch of its own");
-        let epoch = Epoch(from.0 + 1);
+        let epoch = self.epoch_raise().await;
         assert!(self.inventory.build_begin(&show(), epoch).await.expect("a build"));
         epoch
     }

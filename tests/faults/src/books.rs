@@ -26,6 +26,24 @@ impl House {
         items.map(|item| order_of_image(item.into()).expect("an order")).collect()
     }
 
+    /// Everything that was ever sent comes once more, and leaves nothing behind that
+    /// somebody would have to see to: no message comes back, no other one is sent,
+    /// nobody is connected.
+    ///
+    /// # Panics
+    /// When something is.
+    pub async fn rest(&self) {
+        assert_eq!(self.deliver().await, Vec::<String>::new(), "an intent is not done with");
+        self.see_to_letters().await;
+        self.retry().await;
+        self.stream().await;
+        assert_eq!(self.retries.take_sent(), [], "an order can't be settled");
+        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
+        let scan = client.scan().table_name(&self.sale.dynamo.tables.connections);
+        let left = scan.send().await.expect("the table").items.unwrap_or_default();
+        assert!(left.is_empty(), "a connection, a subscription or a lease is left: {left:?}");
+    }
+
     /// Nothing is on its way any more, and:
     ///
     /// - P1, P5: each unit in DynamoDB is one of its owner's, each unit of a live

@@ -42,9 +42,7 @@ async fn settled(house: &House, scenario: Scenario, kind: Kind) {
     house.audit(CAPACITY, CAPACITY).await;
     same_answer(house, kind, &order).await;
     other_content(house, kind, &order).await;
-    house.take(Step::Deliver, kind).await;
-    house.take(Step::Letters, kind).await;
-    house.take(Step::Stream, kind).await;
+    house.rest().await;
     house.audit(CAPACITY, CAPACITY).await;
     assert_eq!(house.fans_order().await, order, "what is decided stays");
 }

@@ -24,7 +24,7 @@ struct Stock {
 /// begins after this one: then that one counts, and nothing here is of use.
 pub(super) async fn load(catalogue: &Catalogue, event: &Event) -> Result<(), Failure> {
     let id = &event.id;
-    let epoch = match catalogue.store.epoch_raise(id, event.epoch).await.or_fail()? {
+    let epoch = match catalogue.store.epoch_raise(event).await.or_fail()? {
         EpochRaised::Raised(epoch) => epoch,
         EpochRaised::Lost(_) => return Ok(()),
         EpochRaised::Missing => return Err(unknown_event()),

@@ -1,6 +1,5 @@
 //! What fails on the way makes the letter come back, and only that letter.
 
-use domain::Epoch;
 use test_sale::places;
 use test_support::wire::Fault;
 
@@ -77,7 +76,7 @@ async fn an_order_that_dynamodb_will_not_even_refuse_loses_its_hold_and_is_kept(
 async fn while_another_epoch_is_active_a_letter_waits_for_the_recovery() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
-    desk.sale.catalog.epoch_raise(&test_sale::show(), Epoch(1)).await.unwrap();
+    desk.sale.epoch_raise().await;
     assert_eq!(desk.batch(&[buried(&intent)]).await, ["0"]);
     desk.assert_ended(&intent).await;
 }

@@ -60,7 +60,7 @@ async fn an_inventory_behind_the_durable_epoch_keeps_no_order_from_being_persist
     // M14: a snapshot of epoch 1 is restored after epoch 2 was begun.
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
-    desk.sale.catalog.epoch_raise(&test_sale::show(), Epoch(1)).await.unwrap();
+    desk.sale.epoch_raise().await;
     assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
     assert_eq!(desk.order(&intent).await.state, OrderState::Pending);
 }

@@ -115,7 +115,7 @@ async fn an_inventory_behind_the_durable_epoch_is_noticed_and_waited_for() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
     let order = desk.sale.persist_unsettled(&intent, LONG).await;
-    desk.sale.catalog.epoch_raise(&test_sale::show(), Epoch(1)).await.unwrap();
+    desk.sale.epoch_raise().await;
     assert!(desk.project(&order).await.is_empty());
     assert_eq!(desk.retries_sent(), [retry_of(&order)]);
     assert_eq!(desk.counts("floor").await, (1, 0, 9), "nothing is settled there");

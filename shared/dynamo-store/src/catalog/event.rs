@@ -13,6 +13,8 @@ use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no
 const IS_VERSION_BEFORE: &str = "#version = :before";
 /// The epoch is still the one the caller saw.
 const IS_EPOCH: &str = "#epoch = :seen";
+/// So is whether it ever sold: who read that it did not may not begin anew once it does.
+const IS_AS_SEEN: &str = "#epoch = :seen AND #activated = :activated";
 
 /// What an edit replaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -106,7 +108,7 @@ pub enum EventUpdated {
 pub enum EpochRaised {
     /// This epoch is the caller's own.
     Raised(Epoch),
-    /// Another one raised it first; this is the epoch now.
+    /// It is not as it was read; this is the epoch now.
     Lost(Epoch),
     /// There is no such event.
     Missing,
@@ -185,25 +187,24 @@ impl CatalogStore {
         }
     }
 
-    /// Raises the epoch by one where it still is `from`: each build of an
-    /// inventory gets an epoch of its own. A lost reply can make one's own raise
-    /// look like another's (`Lost`): that costs an epoch number, nothing else.
+    /// Raises the epoch by one where epoch and activation still are as they were
+    /// read: each build of an inventory gets an epoch of its own, and none begins on
+    /// the word of somebody who saw no sale and was slow. A lost reply can make one's
+    /// own raise look like another's (`Lost`): that costs an epoch number, no more.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
-    pub async fn epoch_raise(
-        &self,
-        event: &EventId,
-        from: Epoch,
-    ) -> Result<EpochRaised, StoreError> {
-        let raised = Epoch(from.0.saturating_add(1));
+    pub async fn epoch_raise(&self, event: &Event) -> Result<EpochRaised, StoreError> {
+        let raised = Epoch(event.epoch.0.saturating_add(1));
         let change = Change::new("SET #epoch = :raised").value(":raised", raised.0);
-        let guard = Guard::new(IS_EPOCH).value(":seen", from.0);
-        match self.table.update_if(&event_key(event), &change, &guard).await? {
+        let as_seen = Guard::new(IS_AS_SEEN)
+            .value(":seen", event.epoch.0)
+            .value(":activated", event.activated);
+        match self.table.update_if(&event_key(&event.id), &change, &as_seen).await? {
             Written::Done(_) => Ok(EpochRaised::Raised(raised)),
             Written::Refused(None) => Ok(EpochRaised::Missing),
             Written::Refused(Some(present)) => {
-                Ok(EpochRaised::Lost(event_of(event, present)?.epoch))
+                Ok(EpochRaised::Lost(event_of(&event.id, present)?.epoch))
             }
         }
     }

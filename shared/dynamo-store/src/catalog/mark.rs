@@ -3,7 +3,7 @@
 //! is surely fresh.
 
 use domain::{EventId, TicketTypeId};
-
+use fault_points::{TABLES_MARK_RAISED, reached};
 use serde::Deserialize;
 
 use super::{CatalogStore, key};
@@ -52,7 +52,9 @@ impl CatalogStore {
     ) -> Result<u32, StoreError> {
         let change = Change::new("SET #mark = :to").value(":to", to);
         let key = mark_key(event, ticket_type);
-        match self.table.update_if(&key, &change, &Guard::new(IS_LOWER)).await? {
+        let written = self.table.update_if(&key, &change, &Guard::new(IS_LOWER)).await?;
+        reached(TABLES_MARK_RAISED).await;
+        match written {
             Written::Done(item) => mark_of(item),
             Written::Refused(present) => mark_of(present.ok_or_else(no_item)?),
         }

@@ -2,6 +2,7 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::{Order, OrderState, Standing, TicketTypeId, UnitId};
+use fault_points::{TABLES_ENDED, reached};
 use jiff::Timestamp;
 use receipts::{Failure, Reason, Transacted, transact};
 
@@ -70,7 +71,9 @@ impl OrderStore {
         // Each further round leaves out a unit at least.
         loop {
             let steps = self.end_steps(order, &ended, &owned)?;
-            let (failures, error) = match transact(self.orders.client(), steps).await? {
+            let outcome = transact(self.orders.client(), steps).await?;
+            reached(TABLES_ENDED).await;
+            let (failures, error) = match outcome {
                 Transacted::Done => return Ok(Ended::Ended { order: ended, foreign }),
                 Transacted::Cancelled { failures, error } => (failures, error),
             };

@@ -1,6 +1,7 @@
 //! Persisting an order with its units, in one transaction.
 
 use domain::{Order, UnitId};
+use fault_points::{TABLES_PERSISTED, reached};
 use receipts::{Claim, Fingerprint, Outcome, Patience, RefusedWork};
 
 use super::record::{item_of, order_key, order_of};
@@ -50,7 +51,9 @@ impl OrderStore {
             let item = unit_item(&key, &order.id, &order.customer);
             claim = claim.work(step::put(&self.units, item, &unowned)?);
         }
-        match self.receipts.claim(&claim, patience).await? {
+        let outcome = self.receipts.claim(&claim, patience).await?;
+        reached(TABLES_PERSISTED).await;
+        match outcome {
             Outcome::New => Ok(Persisted::New),
             Outcome::Replayed(present) | Outcome::Mismatch(present) => {
                 order_of(present).map(Persisted::Present)

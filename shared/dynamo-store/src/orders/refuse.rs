@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use domain::Order;
+use fault_points::{TABLES_REFUSED, reached};
 use receipts::{Outcome, Patience};
 
 use super::OrderStore;
@@ -33,7 +34,9 @@ impl OrderStore {
     /// `Contended` when another decision was under way for two seconds.
     pub async fn order_refuse(&self, refusal: &Order) -> Result<Refused, StoreError> {
         let claim = claim_of(refusal)?;
-        match self.receipts.claim(&claim, PATIENCE).await? {
+        let outcome = self.receipts.claim(&claim, PATIENCE).await?;
+        reached(TABLES_REFUSED).await;
+        match outcome {
             Outcome::New => Ok(Refused::Stored),
             Outcome::Replayed(present) | Outcome::Mismatch(present) => {
                 let present = order_of(present)?;

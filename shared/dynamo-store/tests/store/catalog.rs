@@ -80,10 +80,8 @@ async fn an_edit_never_undoes_what_a_recovery_wrote() {
         let before = event();
         let id = event_id();
         catalog.event_create(&before).await.unwrap();
-        assert_eq!(
-            catalog.epoch_raise(&id, Epoch(0)).await.unwrap(),
-            EpochRaised::Raised(Epoch(1))
-        );
+        let raised = catalog.epoch_raise(&before).await.unwrap();
+        assert_eq!(raised, EpochRaised::Raised(Epoch(1)));
         assert_eq!(catalog.event_activate(&id, Epoch(1)).await.unwrap(), EventActivated::Activated);
         let edit = Event { title: "New".to_owned(), version: 2, ..before };
         assert_eq!(catalog.event_update(&edit).await.unwrap(), EventUpdated::Updated);
@@ -100,7 +98,7 @@ async fn what_is_missing_is_not_made_by_an_edit() {
         let id = event_id();
         let edit = Event { version: 2, ..event() };
         assert_eq!(catalog.event_update(&edit).await.unwrap(), EventUpdated::Missing);
-        assert_eq!(catalog.epoch_raise(&id, Epoch(0)).await.unwrap(), EpochRaised::Missing);
+        assert_eq!(catalog.epoch_raise(&edit).await.unwrap(), EpochRaised::Missing);
         assert_eq!(
             catalog.event_activate(&id, Epoch(0)).await.unwrap(),
             EventActivated::Superseded
@@ -120,11 +118,30 @@ async fn what_is_missing_is_not_made_by_an_edit() {
 }
 
 #[tokio::test]
-async fn each_attempt_to_build_an_inventory_gets_its_own_epoch() {
+async fn who_saw_an_event_before_it_sold_builds_nothing_once_it_does() {
     on_every_engine(async |Stores { catalog, .. }| {
         let id = event_id();
         catalog.event_create(&event()).await.unwrap();
-        let raises = (0..16).map(|_| catalog.epoch_raise(&id, Epoch(0)));
+        catalog.epoch_raise(&event()).await.unwrap();
+        let loading = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
+        catalog.event_activate(&id, Epoch(1)).await.unwrap();
+        let late = catalog.epoch_raise(&loading).await.unwrap();
+        assert_eq!(late, EpochRaised::Lost(Epoch(1)), "the same epoch, and a sale");
+        let stored = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
+        assert_eq!((stored.epoch, stored.activated), (Epoch(1), true));
+        let raised = catalog.epoch_raise(&stored).await.unwrap();
+        assert_eq!(raised, EpochRaised::Raised(Epoch(2)), "who knows of the sale may");
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn each_attempt_to_build_an_inventory_gets_its_own_epoch() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let id = event_id();
+        let unsold = event();
+        catalog.event_create(&unsold).await.unwrap();
+        let raises = (0..16).map(|_| catalog.epoch_raise(&unsold));
         let outcomes: Vec<EpochRaised> =
             join_all(raises).await.into_iter().map(Result::unwrap).collect();
         let raised = |outcome: &&EpochRaised| **outcome == EpochRaised::Raised(Epoch(1));
@@ -132,7 +149,8 @@ async fn each_attempt_to_build_an_inventory_gets_its_own_epoch() {
         let lost = |outcome: &&EpochRaised| **outcome == EpochRaised::Lost(Epoch(1));
         assert_eq!(outcomes.iter().filter(lost).count(), 15);
 
-        catalog.epoch_raise(&id, Epoch(1)).await.unwrap();
+        let unsold = Event { epoch: Epoch(1), ..unsold };
+        catalog.epoch_raise(&unsold).await.unwrap();
         let outcome = catalog.event_activate(&id, Epoch(1)).await.unwrap();
         assert_eq!(outcome, EventActivated::Superseded, "the slower one can't activate");
         let stored = catalog.event_fetch(&id, Consistency::Strong).await.unwrap().unwrap();
@@ -230,7 +248,7 @@ async fn a_type_that_was_never_on_sale_may_shrink() {
             TicketTypeResized::VersionMismatch(smaller.clone())
         );
 
-        catalog.epoch_raise(&id, Epoch(0)).await.unwrap();
+        catalog.epoch_raise(&event()).await.unwrap();
         let tiny = TicketType { ceiling: 1, capacity: 1, version: 3, ..smaller.clone() };
         assert_eq!(resize(&tiny).await.unwrap(), TicketTypeResized::OnSale);
         let stored = catalog.ticket_type_fetch(&id, &floor.id).await.unwrap();

@@ -119,7 +119,7 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
     stalls.version = 2;
     let resize = catalog.ticket_type_resize(&id, &stalls);
     recorder.record("ticket_type_resize", resize).await.unwrap();
-    recorder.record("epoch_raise", catalog.epoch_raise(&id, Epoch(0))).await.unwrap();
+    recorder.record("epoch_raise", catalog.epoch_raise(&edit)).await.unwrap();
     recorder.record("event_activate", catalog.event_activate(&id, Epoch(1))).await.unwrap();
 
     let fetch = catalog.ticket_type_fetch(&id, &stalls.id);

@@ -1,5 +1,6 @@
 //! Lost requests, lost replies, contention and throttling.
 
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use receipts::{Claim, Error, Outcome, Patience, Transacted, transact};
@@ -90,6 +91,34 @@ async fn a_doubt_lasts_until_a_receipt_or_a_write_ends_it() {
     assert!(error.is_outcome_unknown(), "{error:?}");
     assert_eq!(world.claim(&claim).await, Outcome::New);
     assert_eq!(world.balance().await, 2);
+}
+
+#[tokio::test]
+async fn a_refusal_of_the_work_ends_no_doubt_either() {
+    let world = World::start().await;
+    let claim = request("k").work(world.seat("A-1", "ann"));
+    world.claim(&request("other").work(world.seat("A-1", "ben"))).await;
+    // Were the seat free again when the lost request arrives, it would be ann's.
+    world.wire.next(TRANSACT, Fault::RequestLost);
+    let error = world.try_claim(&claim).await.unwrap_err();
+    assert!(error.is_outcome_unknown(), "{error:?}");
+    assert!(matches!(world.claim(&claim).await, Outcome::WorkRefused(_)));
+}
+
+/// M3: DynamoDB compares the requests of one token byte by byte, and maps have no order.
+#[tokio::test]
+async fn m3_no_two_writes_share_a_token_so_that_no_order_of_maps_is_a_mismatch() {
+    let world = World::repeating().await;
+    let mut tokens = BTreeSet::new();
+    for _ in 0..32 {
+        // Built anew each time, as by a redelivery.
+        world.claim(&request("k").work(world.points())).await;
+        for sent in world.wire.take_sent() {
+            let token = sent.request["ClientRequestToken"].as_str().unwrap_or_default().to_owned();
+            assert!(!token.is_empty() && tokens.insert(token), "{sent:?}");
+        }
+    }
+    assert_eq!((tokens.len(), world.balance().await), (32, 2));
 }
 
 #[tokio::test]

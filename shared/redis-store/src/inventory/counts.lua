@@ -12,12 +12,5 @@ if refused(tonumber(ARGV[1])) then
   return {}
 end
 lapse(LAPSED_AT_ONCE)
-local reply = {}
-for index = 1, gate.types do
-  local p = gate.names[index] and pool_at(index)
-  if p then
-    insert(reply, { p.name, p.ceiling, p.free, p.held, p.live, p.withdrawn })
-  end
-end
 commit()
-return reply
+return counts_reply()

@@ -29,17 +29,6 @@ impl Inventory {
         if reply.is_empty() {
             return Ok(None);
         }
-        let types = reply.rest(|types| {
-            let mut one = types.array()?;
-            Ok(TypeCounts {
-                ticket_type: one.ticket_type()?,
-                ceiling: one.next()?,
-                remaining: one.next()?,
-                held: one.next()?,
-                sold: one.next()?,
-                withdrawn: one.next()?,
-            })
-        })?;
-        Ok(Some(types))
+        reply.counts().map(Some)
     }
 }

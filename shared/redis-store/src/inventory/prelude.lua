@@ -372,6 +372,18 @@ local function commit()
   end
 end
 
+-- The counts of every type: {{type, ceiling, free, held, live, withdrawn}, …}.
+local function counts_reply()
+  local reply = {}
+  for index = 1, gate.types do
+    local p = gate.names[index] and pool_at(index)
+    if p then
+      insert(reply, { p.name, p.ceiling, p.free, p.held, p.live, p.withdrawn })
+    end
+  end
+  return reply
+end
+
 -- Indexes of seats by their labels, 0 where there is none... as in HMGET: false.
 local function seats_find(p, labels)
   return call('HMGET', base .. 'seats/' .. p.name, unpack(labels))

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use domain::{CustomerKey, Epoch, EventId, OrderId};
+use fault_points::{REDIS_RELEASED, reached};
 use redis::Script;
 
 use super::{Inventory, on, script};
@@ -25,6 +26,8 @@ impl Inventory {
     ) -> Result<bool, RedisStoreError> {
         let mut call = on(&SCRIPT, event, epoch);
         call.arg(epoch.0).arg(&customer.0[..]).arg(&order.as_bytes()[..]);
-        self.redis.run(NAME, &call).await
+        let released = self.redis.run(NAME, &call).await?;
+        reached(REDIS_RELEASED).await;
+        Ok(released)
     }
 }

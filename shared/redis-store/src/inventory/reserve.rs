@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 
 use domain::{Line, OrderLine, UnitId, Wanted};
+use fault_points::{REDIS_RESERVED, reached};
 use jiff::Timestamp;
 use redis::{Script, ScriptInvocation, Value};
 
@@ -26,6 +27,7 @@ impl Inventory {
     pub async fn reserve(&self, reserve: &Reserve) -> Result<Reservation, RedisStoreError> {
         let call = call_of(reserve)?;
         let value: Value = self.redis.run(NAME, &call).await?;
+        reached(REDIS_RESERVED).await;
         if let Value::BulkString(packed) = &value {
             return fast(reserve, packed).ok_or(RedisStoreError::UnexpectedReply { script: NAME });
         }

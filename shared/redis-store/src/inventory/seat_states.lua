@@ -1,9 +1,10 @@
--- The states of ranges of seats at one instant.
+-- The states of ranges of seats, and what remains of every type, at one instant.
 --
 -- KEYS  1 gate  2 customers
 -- ARGV  1 epoch, then for each range: type, first index, count
--- Reply {} without such an active inventory, else {sequence, states, …}: a byte for each seat
--- Invariant: lapsed holds are given back first; the states are those after that sequence.
+-- Reply {} without such an active inventory, else {sequence, counts as in counts.lua, states, …}:
+--       a byte for each seat
+-- Invariant: lapsed holds are given back first; counts and states are those after that sequence.
 
 local LAPSED_AT_ONCE = 200
 
@@ -21,7 +22,7 @@ if refused(tonumber(ARGV[1])) then
 end
 lapse(LAPSED_AT_ONCE)
 commit()
-local reply = { gate.seq }
+local reply = { gate.seq, counts_reply() }
 for at = 2, #ARGV, 3 do
   insert(reply, states(ARGV[at], tonumber(ARGV[at + 1]), tonumber(ARGV[at + 2])))
 end

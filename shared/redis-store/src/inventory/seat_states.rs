@@ -1,4 +1,4 @@
-//! All seats at one instant.
+//! All seats, and what remains, at one instant.
 
 use std::sync::LazyLock;
 
@@ -14,8 +14,8 @@ static SCRIPT: LazyLock<Script> = script!("prelude.lua", "seat_states.lua");
 const NAME: &str = "seat_states";
 
 impl Inventory {
-    /// All seats of some ranges at one instant; none without such an active
-    /// inventory.
+    /// All seats of some ranges and the counts of every type at one instant; none
+    /// without such an active inventory.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
@@ -35,11 +35,12 @@ impl Inventory {
             return Ok(None);
         }
         let position = LogPosition { epoch: epoch.0, sequence: reply.next()? };
+        let counts = reply.array()?.counts()?;
         let states = reply.rest(|reply| {
             let codes: Vec<u8> = reply.next()?;
             let states: Option<Vec<UnitState>> = codes.into_iter().map(unit_state).collect();
             states.ok_or_else(|| reply.unexpected())
         })?;
-        Ok(Some(Snapshot { position, states }))
+        Ok(Some(Snapshot { position, counts, states }))
     }
 }

@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use fault_points::{REDIS_SETTLED, reached};
 use redis::Script;
 
 use super::{Inventory, on, script};
@@ -21,7 +22,9 @@ impl Inventory {
     pub async fn settle(&self, settle: &Settle) -> Result<Settled, RedisStoreError> {
         let mut call = on(&SCRIPT, &settle.event, settle.epoch);
         call.arg(packed(settle)?);
-        let mut reply = Reply::new(NAME, self.redis.run(NAME, &call).await?)?;
+        let reply = self.redis.run(NAME, &call).await?;
+        reached(REDIS_SETTLED).await;
+        let mut reply = Reply::new(NAME, reply)?;
         Ok(match reply.next::<String>()?.as_str() {
             "applied" => Settled::Applied,
             "ignored" => Settled::Ignored,

@@ -123,24 +123,44 @@ async fn a_redis_that_stays_away_is_a_fault_that_may_pass() {
     .await;
 }
 
-/// M7: the node became a replica.
+/// M7: the node became a replica, and the name leads to another by now. The old
+/// connection still stands.
 #[tokio::test]
-async fn a_node_that_turned_read_only_decides_nothing_and_a_master_goes_on() {
+async fn a_node_that_turned_read_only_is_left_for_the_one_the_name_leads_to() {
     for engine in Engine::ALL {
-        let (till, other) = (Till::open(engine).await, RedisServer::start(engine));
-        till.sell(10, 0).await;
-        let client = redis::Client::open(till.server.url()).unwrap();
-        let mut connection = client.get_connection().unwrap();
-        let mut follow = |host: &str, port: &str| {
-            redis::cmd("REPLICAOF").arg(host).arg(port).exec(&mut connection).unwrap();
-        };
-        follow("127.0.0.1", &other.port().to_string());
-        let wish = wish(1, "k", vec![places("floor", 1)]);
-        let error = till.inventory.reserve(&wish).await;
-        // It may have copied the other's emptiness already.
-        assert!(matches!(error, Err(_) | Ok(Reservation::Unavailable)), "{error:?}");
-        follow("NO", "ONE");
-        till.sell_in(domain::Epoch(2), 10, 0).await;
-        till.hold(&redis_store::Reserve { epoch: domain::Epoch(2), ..wish }).await;
+        let (old, new) = (Till::open(engine).await, Till::open(engine).await);
+        for till in [&old, &new] {
+            till.sell(10, 10).await;
+        }
+        let proxy = Proxy::to(old.server.port());
+        let inventory = Inventory::new(Redis::connect(&proxy.url(), RedisMode::Single));
+        warm_up(&old, &inventory).await;
+        follow_nobody(&old.server);
+        proxy.lead_to(new.server.port());
+        let wish = wish(1, "k", vec![places("floor", 1), seats([1])]);
+        let reply = inventory.reserve(&wish).await.unwrap();
+        assert!(matches!(reply, Reservation::Held(_)), "{reply:?}");
+        assert_eq!(new.counts("floor").await, [9, 1, 0, 0], "once");
+        assert!(matches!(inventory.reserve(&wish).await.unwrap(), Reservation::Replayed(_)));
     }
+}
+
+#[tokio::test]
+async fn a_node_that_turned_read_only_decides_nothing() {
+    for engine in Engine::ALL {
+        let till = Till::open(engine).await;
+        till.sell(10, 0).await;
+        follow_nobody(&till.server);
+        let wish = wish(1, "k", vec![places("floor", 1)]);
+        let error = till.inventory.reserve(&wish).await.unwrap_err();
+        assert!(error.is_retryable(), "{error}");
+    }
+}
+
+/// Makes it a replica, of a master that is away: it keeps what it has and takes no
+/// write.
+fn follow_nobody(server: &RedisServer) {
+    let client = redis::Client::open(server.url()).unwrap();
+    let mut connection = client.get_connection().unwrap();
+    redis::cmd("REPLICAOF").arg("127.0.0.1").arg("1").exec(&mut connection).unwrap();
 }

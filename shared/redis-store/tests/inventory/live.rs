@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{Epoch, LogPosition, UnitState};
-use redis_store::{Changes, SeatRange, SeatStatus, UnitChange};
+use redis_store::{Changes, SeatRange, SeatStatus, Snapshot, UnitChange};
 
 use crate::till::*;
 
@@ -171,6 +171,28 @@ async fn a_snapshot_shows_every_seat_of_the_ranges_asked_for() {
         let snapshot = till.inventory.seat_states(&event(), EPOCH, &ranges).await.unwrap().unwrap();
         assert_eq!(snapshot.states, [[Free, Sold], [Free, Withdrawn]]);
         assert_eq!(till.inventory.seat_states(&event(), Epoch(2), &ranges).await.unwrap(), None);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_snapshot_counts_what_remains_at_its_own_sequence() {
+    each_engine(async |till: Till| {
+        till.sell(10, 6).await;
+        till.sold(&wish(1, "k", vec![seats([1])])).await;
+        till.hold(&wish(2, "k", vec![places("floor", 3)])).await;
+        let before = till.inventory.seat_states(&event(), EPOCH, &[]).await.unwrap().unwrap();
+        let remaining = |snapshot: &Snapshot| -> Vec<u32> {
+            snapshot.counts.iter().map(|counts| counts.remaining).take(2).collect()
+        };
+        assert_eq!(remaining(&before), [7, 5]);
+        // What changes after it is told after it.
+        till.hold(&wish(3, "k", vec![places("floor", 1)])).await;
+        let after = till.inventory.seat_states(&event(), EPOCH, &[]).await.unwrap().unwrap();
+        assert_eq!(remaining(&after), [6, 5]);
+        assert!(after.position.sequence > before.position.sequence);
+        let (_, _, counts, _) = read(&till, before.position.sequence, 100).await;
+        assert_eq!(counts, [1], "general admission, by its index");
     })
     .await;
 }
