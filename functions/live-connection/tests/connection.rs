@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use connections::Connections;
-use domain::{ConnectionId, CustomerId, LogPosition, UnitState};
-use dynamo_store::EventCache;
+use domain::{ConnectionId, CustomerId, EventId, LogPosition, UnitState};
+use dynamo_store::{EventCache, MAX_EVENTS_PER_CONNECTION, Subscription};
 use jiff::Timestamp;
 use live_connection::handler::LiveConnection;
 use live_connection::socket::{SocketAnswer, SocketEvent};
@@ -230,6 +230,25 @@ async fn the_gateways_own_subscription_is_understood() {
     message["body"] = Value::from(body);
     assert_eq!(stage.hear("c", message).await[0]["action"], "snapshot");
     assert_eq!(stage.watchers().await, [("c".to_owned(), vec!["A".to_owned()])]);
+}
+
+/// A list of watchers that misses this one was made before it was registered: were
+/// its position read before, too, what was told in between would be lost to it.
+#[tokio::test]
+async fn the_position_is_not_read_before_the_watcher_is_registered() {
+    let stage = Stage::on_sale().await;
+    stage.connect("c", json!({})).await;
+    for number in 0..MAX_EVENTS_PER_CONNECTION {
+        let event = EventId::parse(&format!("event-{number}")).unwrap();
+        let connection = ConnectionId::parse("c").unwrap();
+        let subscription = Subscription { event, connection, sections: vec![] };
+        stage.hall.connections.subscription_put(&subscription).await.unwrap();
+    }
+    let before = stage.hall.redis.scripts_run();
+    let frame = stage.ask("c", json!({"action": "subscribe", "event": "gala"})).await;
+    assert_eq!(frame["errors"][0]["pointer"], "/event", "{frame}");
+    assert_eq!(stage.hall.redis.scripts_run(), before);
+    assert_eq!(stage.watchers().await, []);
 }
 
 #[tokio::test]

@@ -65,6 +65,8 @@ fn is_about_an_order(reason: Reason) -> bool {
             | Reason::Recovery
             | Reason::Unprocessable
             | Reason::OutcomeUnknown
+            // This request decided nothing; an earlier one with its key may have.
+            | Reason::Unavailable
     )
 }
 

@@ -10,7 +10,7 @@ use redis_store::{Inventory, Redis};
 use reservation::admission::key_ring;
 use reservation::config::Config;
 use reservation::handler::router;
-use reservation::till::Till;
+use reservation::till::{LONGEST, Till};
 
 #[tokio::main(flavor = "current_thread")]
 async fn main() -> Result<(), StartError> {
@@ -29,6 +29,7 @@ async fn main() -> Result<(), StartError> {
         partitions: PartitionCache::new(catalog.clone()),
         catalog,
         hold: config.hold,
+        longest: LONGEST,
     };
     http::serve(router(Arc::new(till))).await
 }

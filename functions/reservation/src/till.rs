@@ -1,5 +1,7 @@
 //! Placing an order, step by step; the steps are those of the design, section 5.
 
+use std::time::Duration;
+
 use contracts::messages::OrderIntent;
 use contracts::orders::QueuedOrder;
 use contracts::problem::Reason;
@@ -16,11 +18,15 @@ use lambda_kit::http::Failure;
 use queues::IntentQueue;
 use redis_store::{Hold, Inventory};
 use tokens::KeyRing;
+use tokio::time::timeout;
 
 use crate::admission;
 use crate::answer;
 use crate::handler::PlaceOrder;
 use crate::verdict::{Undecided, Verdict};
+
+/// Less than the function has (`Timeout` in the template), by what an answer takes.
+pub const LONGEST: Duration = Duration::from_secs(8);
 
 /// All that orders are placed with.
 pub struct Till {
@@ -40,6 +46,9 @@ pub struct Till {
     pub partitions: PartitionCache,
     /// How long a hold lasts.
     pub hold: HoldTime,
+    /// For so long a request is worked on. Then its outcome is called unknown, while
+    /// there still is time to say where it can be read.
+    pub longest: Duration,
 }
 
 /// What a request came to.
@@ -57,6 +66,15 @@ impl Till {
     /// # Errors
     /// When nothing was decided, or it is unknown whether.
     pub async fn place(
+        &self,
+        request: &PlaceOrder,
+        headers: &HeaderMap,
+    ) -> Result<Outcome, Failure> {
+        let placed = timeout(self.longest, self.find_or_place(request, headers)).await;
+        placed.unwrap_or_else(|cut_off| Err(Failure::outcome_unknown(cut_off)))
+    }
+
+    async fn find_or_place(
         &self,
         request: &PlaceOrder,
         headers: &HeaderMap,

@@ -155,7 +155,7 @@ pub enum Reason {
     TooManyOrders,
     /// What was asked for is gone; fetch a snapshot.
     Gone,
-    /// Sales stand still for a moment; nothing was decided.
+    /// Sales stand still for a moment; this request decided nothing.
     Unavailable,
     /// The outcome is unknown; repeat with the same key.
     OutcomeUnknown,

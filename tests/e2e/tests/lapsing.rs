@@ -36,7 +36,7 @@ async fn stored(sale: &Sale, buyer: &Shopper, lines: Value) -> Result<OrderBody,
 }
 
 #[tokio::test]
-async fn b4_nine_of_ten_lapse_and_the_next_fan_gets_two_at_once() -> Journey {
+async fn b4_nine_of_ten_are_not_paid_for_and_the_next_fan_gets_two_at_once() -> Journey {
     let world = World::connect()?;
     let hold = world.short_hold()?;
     let sale = Plan::new().standing("floor", 10).set_up(&world).await?;
@@ -53,7 +53,7 @@ async fn b4_nine_of_ten_lapse_and_the_next_fan_gets_two_at_once() -> Journey {
 }
 
 #[tokio::test]
-async fn b25_500_lapsed_holds_of_one_type_make_no_other_type_sold_out() -> Journey {
+async fn b25_500_unpaid_orders_of_one_type_make_no_other_type_sold_out() -> Journey {
     let world = World::connect()?;
     let hold = world.short_hold()?;
     let sale = Plan::new().standing("floor", 500).standing("balcony", 1).set_up(&world).await?;

@@ -28,7 +28,7 @@ use queues::{DeadLetters, IntentQueue, LiveQueue, ParkedLetters, SettleQueue, Vi
 use redis_store::{Inventory, Redis, RedisMode};
 use reservation::admission::{HEADER, key_ring};
 use reservation::handler::router;
-use reservation::till::Till;
+use reservation::till::{LONGEST, Till};
 use serde_json::Value;
 use test_sale::{Sale, customer, now, show};
 use test_support::queue::FakeQueue;
@@ -107,6 +107,7 @@ impl House {
             events: sale.event_cache(),
             partitions: sale.partition_cache(),
             hold: HoldTime::default(),
+            longest: LONGEST,
         };
         let persistence = Persistence {
             inventory,

@@ -16,7 +16,7 @@ use orders::reading::Reader;
 use queues::{DeadLetters, IntentQueue, LiveQueue, ParkedLetters, SettleQueue, Visibility};
 use redis_store::{Inventory, Redis, RedisMode};
 use reservation::admission::key_ring;
-use reservation::till::Till;
+use reservation::till::{LONGEST, Till};
 use test_sale::{Sale, customer, now, show};
 use test_support::queue::FakeQueue;
 use tokens::{Admission, Signer};
@@ -99,6 +99,7 @@ fn till(sale: &Sale, queues: &Queues) -> Till {
         events: events(sale),
         partitions: sale.partition_cache(),
         hold: HoldTime::default(),
+        longest: LONGEST,
     }
 }
 

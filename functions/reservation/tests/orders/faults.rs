@@ -1,5 +1,9 @@
 //! Unknown outcomes are called unknown, and a repeat tells.
 
+use std::time::Duration;
+
+use lambda_kit::testing::TestResponse;
+use test_sale::Sale;
 use test_support::wire::Fault;
 
 use crate::shop::{Shop, order_of, places, refused_order};
@@ -22,6 +26,34 @@ async fn an_intent_that_may_not_have_been_sent_is_no_failure_and_a_repeat_sends_
     }
     assert_eq!(shop.sent().len(), 2);
     assert_eq!(shop.sale.counts("floor").await.held, 2);
+}
+
+#[tokio::test]
+async fn whoever_is_out_of_time_is_told_where_the_outcome_can_be_read() {
+    let shop = Shop::patient(Sale::of(10, 0).await, Duration::from_millis(200)).await;
+    shop.sale.wire.slow_down(Duration::from_secs(60));
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
+    let order = refused_order(&answer);
+    assert_eq!(answer.header("location"), format!("/events/show/orders/{order}"));
+}
+
+/// Whatever keeps this request from its answer, an earlier one may have been accepted.
+#[tokio::test]
+async fn a_repeat_that_can_not_be_answered_is_told_where_the_order_can_be_read() {
+    let shop = Shop::of(10, 0).await;
+    let order = shop.accepted("ann", "k", &places(1)).await.id;
+    let is_located = |answer: &TestResponse| {
+        assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+        assert_eq!(refused_order(answer), order);
+        assert_eq!(answer.header("location"), format!("/events/show/orders/{order}"));
+    };
+    shop.sale.wire.break_after(0);
+    is_located(&shop.order("ann", "k", &places(1)).await);
+    shop.sale.wire.heal();
+    let client = redis::Client::open(shop.sale.redis.url()).unwrap();
+    let _: () = redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
+    is_located(&shop.order("ann", "k", &places(1)).await);
 }
 
 #[tokio::test]

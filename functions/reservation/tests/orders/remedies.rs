@@ -3,6 +3,9 @@
 use std::time::Duration;
 
 use domain::Epoch;
+use redis_store::Reservation;
+use test_sale::{EPOCH, LONG};
+use test_support::wire::Fault;
 
 use crate::shop::{Shop, places, seats};
 
@@ -20,6 +23,20 @@ async fn the_mark_is_raised_durably_by_blocks_as_places_are_sold() {
     shop.accepted("ann", "d", &places(19)).await;
     assert_eq!(mark().await.unwrap(), 100, "never beyond the ceiling");
     assert_eq!(shop.order("ann", "e", &places(1)).await.reason(), "sold_out");
+}
+
+#[tokio::test]
+async fn without_a_durable_mark_redis_issues_nothing() {
+    let shop = Shop::of(100, 0).await;
+    // Reads go on; the mark is all that is updated.
+    for _ in 0..4 {
+        shop.sale.wire.next("UpdateItem", Fault::RequestLost);
+    }
+    let answer = shop.order("ann", "a", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    let wish = test_sale::wish("ben", "b", vec![test_sale::places(1)], EPOCH, LONG);
+    let reply = shop.sale.reserve(&wish).await;
+    assert!(matches!(reply, Reservation::GrantNeeded { mark: 0, .. }), "{reply:?}");
 }
 
 #[tokio::test]

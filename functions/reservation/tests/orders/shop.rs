@@ -15,7 +15,7 @@ use lambda_kit::testing::{TestRequest, TestResponse};
 use queues::IntentQueue;
 use reservation::admission::{HEADER, key_ring};
 use reservation::handler::router;
-use reservation::till::Till;
+use reservation::till::{LONGEST, Till};
 use serde_json::{Value, json};
 use test_sale::{Sale, customer, now, show};
 use test_support::queue::FakeQueue;
@@ -40,6 +40,11 @@ impl Shop {
     }
 
     pub(crate) async fn over(sale: Sale) -> Self {
+        Self::patient(sale, LONGEST).await
+    }
+
+    /// One that works on a request for so long.
+    pub(crate) async fn patient(sale: Sale, longest: Duration) -> Self {
         let queue = FakeQueue::start().await;
         let signer = Signer::derive(SECRET).unwrap();
         let key = signer.public_key();
@@ -60,6 +65,7 @@ impl Shop {
             }),
             partitions: sale.partition_cache(),
             hold: HoldTime::default(),
+            longest,
         };
         let router = adapt(router(Arc::new(till)));
         Self { sale, queue, signer, aged, router }

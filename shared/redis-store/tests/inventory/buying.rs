@@ -57,6 +57,22 @@ async fn one_seat_and_50_buyers_one_gets_it() {
     .await;
 }
 
+/// One that came back may still be some order's in DynamoDB, whose settle is on its way.
+#[tokio::test]
+async fn a_serial_that_came_back_is_not_issued_again_while_there_are_fresh_ones() {
+    each_engine(async |till: Till| {
+        till.sell(4, 0).await;
+        let first = wish(1, "k", vec![places("floor", 1)]);
+        let issued = serials(&till.hold(&first).await.lines);
+        assert!(till.inventory.release(&event(), EPOCH, &first.order, &fan(1)).await.unwrap());
+        let next = serials(&till.hold(&wish(2, "k", vec![places("floor", 1)])).await.lines);
+        assert_ne!(next, issued);
+        let rest = serials(&till.hold(&wish(3, "k", vec![places("floor", 2)])).await.lines);
+        assert!(!rest.contains(&issued[0]), "{rest:?}");
+    })
+    .await;
+}
+
 /// B2.
 #[tokio::test]
 async fn the_last_place_alone_is_sold() {
