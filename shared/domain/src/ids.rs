@@ -25,12 +25,17 @@ pub enum InvalidId {
     /// Of customers: this begins the name of an owner that is no person.
     #[error("must not begin with 'withdrawn:'")]
     Reserved,
-    /// Of keys in a header.
-    #[error("has an opening quote without a closing one")]
-    OpenQuote,
-    /// Of keys in a header.
-    #[error("must not hold quotes or backslashes")]
-    QuoteInside,
+    /// Of a client's keys.
+    #[error("must be 1 to 255 printable ASCII characters")]
+    Key,
+    /// Of keys between quotes in a header.
+    #[error("must be one text between quotes, in which quotes and backslashes follow a backslash")]
+    Quoted,
+    /// Of keys without quotes in a header.
+    #[error(
+        "must be between quotes where it holds spaces, commas, semicolons, quotes or backslashes"
+    )]
+    Bare,
     /// Of orders.
     #[error("must be an order id")]
     Order,
@@ -122,7 +127,7 @@ text_id!(
 );
 text_id!(
     /// The client's name for one attempt; case-sensitive, without its quotes.
-    IdempotencyKey, |t| is_visible_ascii(t, 255), InvalidId::Visible(255)
+    IdempotencyKey, is_key, InvalidId::Key
 );
 text_id!(
     /// A shopping session: one admission of one place in line.
@@ -132,6 +137,10 @@ text_id!(
     /// A WebSocket connection, named by the gateway.
     ConnectionId, |t| is_visible_ascii(t, 128), InvalidId::Visible(128)
 );
+
+fn is_key(text: &str) -> bool {
+    (1..=255).contains(&text.len()) && text.bytes().all(|b| (0x20..=0x7e).contains(&b))
+}
 
 fn is_seat_label(text: &str) -> bool {
     is_plain_id(text)
@@ -165,21 +174,32 @@ impl CustomerId {
 }
 
 impl IdempotencyKey {
-    /// Reads the `Idempotency-Key` header: a structured-field string (`"k"`)
-    /// or the same text bare (`k`). Both name the same key.
+    /// Reads the `Idempotency-Key` header: a structured-field string (`"k"`, RFC
+    /// 9651) or the same text bare (`k`). Both name the same key. Bare it can't hold
+    /// what separates fields and values, as a gateway may have joined two headers.
     ///
     /// # Errors
-    /// When the key is empty, too long, or holds anything but visible ASCII.
+    /// When the key is empty, too long, not printable, or not quoted as it must be.
     pub fn from_header(value: &str) -> Result<Self, InvalidId> {
         let value = value.trim();
-        let bare = match value.strip_prefix('"') {
-            Some(rest) => rest.strip_suffix('"').ok_or(InvalidId::OpenQuote)?,
-            None => value,
-        };
-        if bare.contains(['"', '\\']) {
-            return Err(InvalidId::QuoteInside);
+        match value.strip_prefix('"') {
+            Some(rest) => Self::parse(&unquoted(rest).ok_or(InvalidId::Quoted)?),
+            None if value.contains([' ', ',', ';', '"', '\\']) => Err(InvalidId::Bare),
+            None => Self::parse(value),
         }
-        Self::parse(bare)
+    }
+}
+
+/// The text up to the closing quote, which must be the end.
+fn unquoted(rest: &str) -> Option<String> {
+    let mut text = String::with_capacity(rest.len());
+    let mut signs = rest.chars();
+    loop {
+        match signs.next()? {
+            '"' => return signs.next().is_none().then_some(text),
+            '\\' => text.push(signs.next().filter(|sign| ['"', '\\'].contains(sign))?),
+            sign => text.push(sign),
+        }
     }
 }
 
@@ -440,8 +460,35 @@ mod tests {
     #[test]
     fn a_quoted_and_a_bare_key_are_one_key() {
         assert_eq!(IdempotencyKey::from_header("\"k\""), IdempotencyKey::from_header("k"));
-        for bad in ["", "\"\"", "\"k", "k\"", "a b", "a\"b", "\\", "é"] {
+        assert_eq!(IdempotencyKey::from_header(" \"k\" "), IdempotencyKey::from_header("k"));
+        for bad in ["", " ", "\"\"", "\"k", "k\"", "a b", "a\"b", "\\", "é", "\"é\"", "\"a\u{7f}\""]
+        {
             assert!(IdempotencyKey::from_header(bad).is_err(), "{bad:?}");
+        }
+    }
+
+    #[test]
+    fn between_quotes_a_key_may_hold_whatever_is_printable() {
+        for (quoted, key) in [
+            (r#""a b""#, "a b"),
+            (r#"" ""#, " "),
+            (r#""a,b;c""#, "a,b;c"),
+            (r#""a\"b""#, r#"a"b"#),
+            (r#""a\\b\\""#, r"a\b\"),
+        ] {
+            let read = IdempotencyKey::from_header(quoted);
+            assert_eq!(read.as_ref().map(IdempotencyKey::as_str), Ok(key), "{quoted}");
+        }
+        for bad in [r#""a\b""#, r#""a\""#, r#""a"b""#, r#""a";v=1"#] {
+            assert_eq!(IdempotencyKey::from_header(bad), Err(InvalidId::Quoted), "{bad}");
+        }
+    }
+
+    /// A gateway joins the headers of one name: what was sent twice is no other key.
+    #[test]
+    fn two_headers_that_were_joined_are_no_key() {
+        for joined in ["k,k", "k, k", r#""k","k""#, r#""k", "k""#, r#"k,"k""#, "k;v=1"] {
+            assert!(IdempotencyKey::from_header(joined).is_err(), "{joined}");
         }
         assert!(IdempotencyKey::from_header(&"k".repeat(255)).is_ok());
         assert!(IdempotencyKey::from_header(&"k".repeat(256)).is_err());

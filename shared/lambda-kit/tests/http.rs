@@ -167,7 +167,7 @@ async fn what_is_wrong_with_a_field_is_told_in_the_clients_language() {
     let zero = order().json(&json!({"lines": [{"quantity": -1}]}));
     assert_eq!(told(zero).await, (json!("/lines/0/quantity"), json!("必須是 0 到 255 的整數")));
     let keyless = order().header("idempotency-key", "").json(&json!({"lines": []}));
-    let rule = json!("必須是 1 到 255 個可見的 ASCII 字元");
+    let rule = json!("必須是 1 到 255 個可列印的 ASCII 字元");
     assert_eq!(told(keyless).await, (json!("header:Idempotency-Key"), rule));
     let changes = TestRequest::get("/events/e/seats/changes?after=1&after=2");
     assert_eq!(told(changes).await, (json!("query:after"), json!("重複提供")));

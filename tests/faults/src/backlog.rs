@@ -14,6 +14,7 @@ use order_persistence::handler::ONE_INTENT;
 use serde::Serialize;
 use test_sale::{EPOCH, now, places};
 
+use crate::books::billed_bytes;
 use crate::{House, INVOCATION};
 
 /// As a queue's trigger gives them.
@@ -41,6 +42,10 @@ pub struct Outcome {
     pub refused: usize,
     /// So many are anything else, or nothing.
     pub lost: usize,
+    /// What all the orders take in their table, in bytes that are billed.
+    pub order_bytes: usize,
+    /// What their units take.
+    pub unit_bytes: usize,
 }
 
 /// Queues so many intents, every second of which outlives its hold: all of them come
@@ -104,8 +109,15 @@ async fn deliver_batch(house: &House, batch: &[OrderIntent], received: u32) -> V
 async fn outcome_of(house: &House, queued: &[OrderIntent], came_back: usize) -> Outcome {
     let orders: BTreeMap<_, _> =
         house.orders().await.into_iter().map(|order| (order.id, order)).collect();
-    let mut outcome =
-        Outcome { queued: queued.len(), came_back, persisted: 0, refused: 0, lost: 0 };
+    let mut outcome = Outcome {
+        queued: queued.len(),
+        came_back,
+        persisted: 0,
+        refused: 0,
+        lost: 0,
+        order_bytes: bytes_of(house, &house.sale.dynamo.tables.orders).await,
+        unit_bytes: bytes_of(house, &house.sale.dynamo.tables.units).await,
+    };
     for intent in queued {
         let order = orders.get(&intent.order);
         let said = order.map(|order| (order.state, &order.rejection));
@@ -116,4 +128,8 @@ async fn outcome_of(house: &House, queued: &[OrderIntent], came_back: usize) -> 
         } += 1;
     }
     outcome
+}
+
+async fn bytes_of(house: &House, table: &str) -> usize {
+    house.items(table).await.iter().map(billed_bytes).sum()
 }

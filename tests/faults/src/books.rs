@@ -2,13 +2,30 @@
 
 #![expect(clippy::expect_used, reason = "only tests come here")]
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{Order, OrderId, Standing, TicketTypeId, UnitId};
 use dynamo_store::order_of_image;
 use test_sale::{kind, partitions, show};
 
 use crate::House;
+
+/// What a table is billed for an item: names and values, and 100 bytes more.
+///
+/// # Panics
+/// When it holds what no item of ours does.
+#[must_use]
+pub fn billed_bytes(item: &HashMap<String, AttributeValue>) -> usize {
+    let value = |value: &AttributeValue| {
+        let text = value.as_s().map(String::len);
+        // Two digits a byte, and one byte more.
+        let number = || value.as_n().map(|number| number.len().div_ceil(2) + 1);
+        let bytes = |_| value.as_b().map(|bytes| bytes.as_ref().len());
+        text.or_else(|_| number()).or_else(bytes).expect("items of ours have nothing else")
+    };
+    100 + item.iter().map(|(name, of)| name.len() + value(of)).sum::<usize>()
+}
 
 /// Which order owns a unit.
 type Owners = BTreeMap<(TicketTypeId, String), OrderId>;
@@ -19,11 +36,18 @@ impl House {
     /// # Panics
     /// When the table fails or holds something else.
     pub async fn orders(&self) -> Vec<Order> {
-        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
-        let scan = client.scan().table_name(&self.sale.dynamo.tables.orders);
-        let items = scan.into_paginator().items().send().collect::<Result<Vec<_>, _>>().await;
-        let items = items.expect("the table").into_iter();
+        let items = self.items(&self.sale.dynamo.tables.orders).await.into_iter();
         items.map(|item| order_of_image(item.into()).expect("an order")).collect()
+    }
+
+    /// All items of a table.
+    ///
+    /// # Panics
+    /// When the table fails.
+    pub async fn items(&self, table: &str) -> Vec<HashMap<String, AttributeValue>> {
+        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
+        let pages = client.scan().table_name(table).into_paginator().items().send();
+        pages.collect::<Result<Vec<_>, _>>().await.expect("the table")
     }
 
     /// Everything that was ever sent comes once more, and leaves nothing behind that
@@ -38,9 +62,7 @@ impl House {
         self.retry().await;
         self.stream().await;
         assert_eq!(self.retries.take_sent(), [], "an order can't be settled");
-        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
-        let scan = client.scan().table_name(&self.sale.dynamo.tables.connections);
-        let left = scan.send().await.expect("the table").items.unwrap_or_default();
+        let left = self.items(&self.sale.dynamo.tables.connections).await;
         assert!(left.is_empty(), "a connection, a subscription or a lease is left: {left:?}");
     }
 

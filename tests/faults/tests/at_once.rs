@@ -169,11 +169,12 @@ async fn b23_one_sees_it_sold_out_and_the_other_holds_it() {
 async fn b24_a_hold_that_lapsed_while_its_intent_waited_is_never_held_again() {
     for kind in Kind::ALL {
         let house = House::of(CAPACITY, CAPACITY).await;
-        let first = again(&house, kind).await;
-        assert_eq!(first.status, 202);
-        // What its time does, done now: the inventory forgets it.
-        let intent = house.intents_sent().remove(0);
-        house.sale.forget(&intent).await;
+        let moment = Duration::from_millis(50);
+        let intent = house.sale.hold_for(FAN, KEY, vec![kind.line()], moment).await;
+        house.resend(&intent);
+        while now() <= intent.expires_at {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
         let second = again(&house, kind).await;
         assert_eq!((second.status, second.reason().as_str()), (409, "hold_expired"));
         assert_eq!(house.deliver().await, Vec::<String>::new());

@@ -2,11 +2,11 @@
 
 #![cfg(test)]
 
-use faults::backlog::{Outcome, outlast};
+use faults::backlog::outlast;
 
 #[tokio::test]
 async fn m9_every_intent_of_a_backlog_is_decided_however_long_the_tables_were_away() {
     let outcome = outlast(400).await;
-    let expected = Outcome { queued: 400, came_back: 400, persisted: 200, refused: 200, lost: 0 };
-    assert_eq!(outcome, expected);
+    assert_eq!((outcome.queued, outcome.came_back), (400, 400));
+    assert_eq!((outcome.persisted, outcome.refused, outcome.lost), (200, 200, 0));
 }

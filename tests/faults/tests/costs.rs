@@ -5,9 +5,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use aws_sdk_dynamodb::types::AttributeValue;
 use domain::OrderState;
 use faults::House;
+use faults::books::billed_bytes;
 use faults::scenario::{FAN, KEY, Kind};
 use serde_json::{Value, json};
 use test_support::wire::Sent;
@@ -65,22 +65,8 @@ async fn a_refusal_costs_a_write_unit_a_read_unit_and_a_script() {
     assert!(written <= 1.0 && read <= 1.0, "{written} {read}");
 }
 
-/// What a table is billed for: names and values, and 100 bytes for each item.
-fn bytes(item: &std::collections::HashMap<String, AttributeValue>) -> usize {
-    let value = |value: &AttributeValue| {
-        let text = value.as_s().map(String::len);
-        // Two digits a byte, and one byte more.
-        let number = || value.as_n().map(|number| number.len().div_ceil(2) + 1);
-        let bytes = |_| value.as_b().map(|bytes| bytes.as_ref().len());
-        text.or_else(|_| number()).or_else(bytes).expect("items of ours have nothing else")
-    };
-    100 + item.iter().map(|(name, of)| name.len() + value(of)).sum::<usize>()
-}
-
 async fn stored_bytes(house: &House, table: &str) -> usize {
-    let client = aws_sdk_dynamodb::Client::new(&house.sale.dynamo.sdk_config());
-    let items = client.scan().table_name(table).send().await.unwrap().items.unwrap_or_default();
-    items.iter().map(bytes).sum()
+    house.items(table).await.iter().map(billed_bytes).sum()
 }
 
 #[tokio::test]

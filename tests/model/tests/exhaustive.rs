@@ -53,6 +53,19 @@ fn one_intent_survives_a_crash_a_duplicate_a_repeat_and_a_loss_of_redis() {
 }
 
 #[test]
+fn one_intent_is_given_up_while_it_is_repeated_and_comes_twice() {
+    let budget = Budget { repeats: 1, duplicates: 1, dead_letters: 1, ..NOTHING };
+    no_promise_breaks(Sale::of(1, &[SEAT]).with(budget), &[PERSISTED, GIVEN_UP]);
+}
+
+#[test]
+fn one_intent_is_given_up_while_redis_is_lost_and_it_is_repeated() {
+    let budget = Budget { repeats: 1, dead_letters: 1, losses: 1, ..NOTHING };
+    let examples = [PERSISTED, GIVEN_UP, BUILT_AGAIN];
+    no_promise_breaks(Sale::of(1, &[SEAT]).with(budget), &examples);
+}
+
+#[test]
 fn two_fans_want_one_seat_and_one_asks_again() {
     let budget = Budget { repeats: 1, crashes: 1, ..NOTHING };
     let examples = [PERSISTED, EXPIRED, TOO_LATE, LOST_ITS_UNIT];

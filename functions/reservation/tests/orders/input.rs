@@ -74,7 +74,7 @@ async fn b10_a_key_quoted_and_bare_is_one_key_and_what_is_no_key_is_refused() {
     let quoted = shop.accepted("ann", "\"k\"", &places(1)).await;
     assert_eq!(bare, quoted);
     assert_ne!(shop.accepted("ann", "K", &places(1)).await.id, bare.id, "case counts");
-    for key in ["", "\"\"", &"k".repeat(300), "a b", "\"k"] {
+    for key in ["", "\"\"", &"k".repeat(300), "a b", "\"k", "k,k", "\"k\",\"k\"", "k;v=1"] {
         let answer = shop.order("ann", key, &places(1)).await;
         assert_eq!(answer.status, 400, "{key}");
         assert_eq!(pointers(&answer), ["header:Idempotency-Key"], "{key}");

@@ -75,8 +75,13 @@ texts! {
     Visible { most: usize }:
         "must be 1 to {most} visible ASCII characters", "必須是 1 到 {most} 個可見的 ASCII 字元";
     ReservedName: "must not begin with 'withdrawn:'", "不可以「withdrawn:」開頭";
-    OpenQuote: "has an opening quote without a closing one", "開頭有引號，結尾卻沒有";
-    QuoteInside: "must not hold quotes or backslashes", "不可含有引號或反斜線";
+    Key: "must be 1 to 255 printable ASCII characters", "必須是 1 到 255 個可列印的 ASCII 字元";
+    Quoted:
+        "must be one text between quotes, in which quotes and backslashes follow a backslash",
+        "必須是一段以引號括住的文字，其中的引號與反斜線前須加反斜線";
+    Bare:
+        "must be between quotes where it holds spaces, commas, semicolons, quotes or backslashes",
+        "含有空格、逗號、分號、引號或反斜線時，必須以引號括住";
     OrderNumber: "must be an order id", "必須是訂單編號";
 
     // Headers and pages.
@@ -237,8 +242,9 @@ impl From<InvalidId> for Text {
             InvalidId::Seat => Self::SeatId,
             InvalidId::Visible(most) => Self::Visible { most },
             InvalidId::Reserved => Self::ReservedName,
-            InvalidId::OpenQuote => Self::OpenQuote,
-            InvalidId::QuoteInside => Self::QuoteInside,
+            InvalidId::Key => Self::Key,
+            InvalidId::Quoted => Self::Quoted,
+            InvalidId::Bare => Self::Bare,
             InvalidId::Order => Self::OrderNumber,
         }
     }
@@ -333,8 +339,9 @@ mod tests {
             InvalidId::Seat,
             InvalidId::Visible(255),
             InvalidId::Reserved,
-            InvalidId::OpenQuote,
-            InvalidId::QuoteInside,
+            InvalidId::Key,
+            InvalidId::Quoted,
+            InvalidId::Bare,
             InvalidId::Order,
         ];
         for invalid in ids {

@@ -30,7 +30,7 @@ pub enum Trouble {
 }
 
 /// Functions, by a part of their names on the stack.
-const FUNCTIONS: [&str; 7] = [
+const FUNCTIONS: [&str; 8] = [
     "Reservation",
     "OrderPersistence",
     "OrderProjector",
@@ -38,6 +38,7 @@ const FUNCTIONS: [&str; 7] = [
     "QueueAdmission",
     "LiveBroadcast",
     "LiveConnection",
+    "DeadLetters",
 ];
 const TROUBLES: usize = 4;
 /// How long it is waited for somebody to come to a point.

@@ -8,7 +8,8 @@ use crate::demo;
 /// and Redis forgets scripts, hangs up and stands still; counts broken promises.
 ///
 /// Each run has a seed of its own (the seed, then one more each time), from which
-/// the fans and the faults are drawn. The exit code is 1 if a promise broke, 3 if
+/// the fans and the faults are drawn. Runs made at once share the stack and each other's
+/// faults: a seed makes a run again exactly only where both were made one at a time. The exit code is 1 if a promise broke, 3 if
 /// the runs could not be made.
 #[derive(Debug, Clone, Parser)]
 #[command(name = "soak")]

@@ -20,7 +20,8 @@ pub struct Outcome {
     pub runs: u32,
     /// In how many a promise broke.
     pub broken: u32,
-    /// The seeds of those; each makes its run again.
+    /// The seeds of those. Each makes its fans and its faults again: alone with
+    /// `--runs 1`, in other company than the first time.
     pub broken_seeds: Vec<u64>,
     /// The seed of the first run.
     pub seed: u64,
