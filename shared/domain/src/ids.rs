@@ -190,17 +190,23 @@ impl IdempotencyKey {
     }
 }
 
-/// The text up to the closing quote, which must be the end.
+/// The text up to the closing quote. Behind it there may be parameters, which mean
+/// nothing here, but no second text.
 fn unquoted(rest: &str) -> Option<String> {
     let mut text = String::with_capacity(rest.len());
     let mut signs = rest.chars();
     loop {
         match signs.next()? {
-            '"' => return signs.next().is_none().then_some(text),
+            '"' => return is_end(signs.as_str()).then_some(text),
             '\\' => text.push(signs.next().filter(|sign| ['"', '\\'].contains(sign))?),
             sign => text.push(sign),
         }
     }
+}
+
+fn is_end(after: &str) -> bool {
+    let after = after.trim_start();
+    after.is_empty() || (after.starts_with(';') && !after.contains(','))
 }
 
 /// A build of an event's inventory in Redis. Every loss of Redis starts a new one.
@@ -473,13 +479,14 @@ mod tests {
             (r#""a b""#, "a b"),
             (r#"" ""#, " "),
             (r#""a,b;c""#, "a,b;c"),
+            (r#""a";v=1"#, "a"),
             (r#""a\"b""#, r#"a"b"#),
             (r#""a\\b\\""#, r"a\b\"),
         ] {
             let read = IdempotencyKey::from_header(quoted);
             assert_eq!(read.as_ref().map(IdempotencyKey::as_str), Ok(key), "{quoted}");
         }
-        for bad in [r#""a\b""#, r#""a\""#, r#""a"b""#, r#""a";v=1"#] {
+        for bad in [r#""a\b""#, r#""a\""#, r#""a"b""#, r#""a" b"#, r#""a";v=1,"a""#] {
             assert_eq!(IdempotencyKey::from_header(bad), Err(InvalidId::Quoted), "{bad}");
         }
     }

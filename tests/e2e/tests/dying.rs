@@ -12,6 +12,7 @@ use e2e::stack::Stack;
 use e2e::until::{SOON, Seen, eventually};
 use e2e::world::World;
 use fault_points::PERSISTENCE_COMMITTED;
+use futures::future::try_join_all;
 use serde_json::json;
 
 type Journey = Result<(), ClientError>;
@@ -28,15 +29,19 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
     let came = file.with_file_name("faults.reached");
     std::fs::remove_file(&came).ok();
     std::fs::write(&file, format!("{PERSISTENCE_COMMITTED} stop\n")).map_err(ClientError::File)?;
-    let mut bought = Vec::new();
-    for seat in 1..=3 {
-        let buyer = sale.shopper().await?;
+    let mut buyers = Vec::new();
+    for _ in 1..=3 {
+        buyers.push(sale.shopper().await?);
+    }
+    // At the same moment, so that one batch has several.
+    let bought = try_join_all(buyers.into_iter().zip(1..).map(async |(buyer, seat)| {
         let lines = json!([{"ticket_type": "floor", "quantity": 2},
                            {"ticket_type": "stalls", "seats": [format!("A-1-{seat}")]}]);
         let key = new_word();
         let order: OrderBody = sale.buy(&buyer, &key, lines.clone()).await?.expect(202)?.json()?;
-        bought.push((buyer, key, lines, order.id));
-    }
+        Ok::<_, ClientError>((buyer, key, lines, order.id))
+    }))
+    .await?;
     let pid = eventually("a process stands in the middle of its batch", SOON, async || {
         let pid = std::fs::read_to_string(&came).ok().and_then(|text| text.parse::<u32>().ok());
         Ok(pid.map_or(Seen::NotYet("nobody yet".to_owned()), Seen::Yes))

@@ -7,7 +7,7 @@ use std::time::Duration;
 use domain::{OrderState, Rejection};
 use fault_points::{
     Faults, Gate, PERSISTENCE_COMMITTED, Point, RESERVATION_DECIDED, RESERVATION_HELD,
-    RESERVATION_READ, RESERVATION_SENT,
+    RESERVATION_MARK_RAISED, RESERVATION_READ, RESERVATION_SENT,
 };
 use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind};
@@ -59,11 +59,21 @@ async fn sold_once(house: &House) {
     house.audit(CAPACITY, CAPACITY).await;
 }
 
+/// Where a request can be between its first look and its answer.
+fn before_the_answer(kind: Kind) -> Vec<Point> {
+    let mut points = vec![RESERVATION_READ, RESERVATION_HELD, RESERVATION_SENT];
+    if kind == Kind::Places {
+        // The first write, where the first place of all is sold.
+        points.push(RESERVATION_MARK_RAISED);
+    }
+    points
+}
+
 /// B14, at each place where one can be between its first look and its answer.
 #[tokio::test]
 async fn b14_a_second_request_enters_while_the_first_stands_anywhere() {
     for kind in Kind::ALL {
-        for point in [RESERVATION_READ, RESERVATION_HELD, RESERVATION_SENT] {
+        for point in before_the_answer(kind) {
             let house = House::of(CAPACITY, CAPACITY).await;
             let (first, second) = meanwhile(&house, kind, point, async || {
                 let second = again(&house, kind).await;
@@ -84,7 +94,7 @@ async fn b14_a_second_request_enters_while_the_first_stands_anywhere() {
 #[tokio::test]
 async fn the_first_goes_on_after_the_second_was_persisted_and_tells_the_same() {
     for kind in Kind::ALL {
-        for point in [RESERVATION_READ, RESERVATION_HELD, RESERVATION_SENT] {
+        for point in before_the_answer(kind) {
             let house = House::of(CAPACITY, CAPACITY).await;
             let (first, second) = meanwhile(&house, kind, point, async || {
                 let second = again(&house, kind).await;

@@ -5,7 +5,10 @@
 use std::collections::BTreeSet;
 
 use domain::{Order, OrderState};
-use fault_points::{Faults, Point};
+use fault_points::{
+    DEAD_LETTERS_ENDED, Faults, PERSISTENCE_COMMITTED, PERSISTENCE_REFUSED, Point,
+    RESERVATION_OVERDUE_ENDED, TABLES_ENDED,
+};
 use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind, Scenario, Step};
 
@@ -120,6 +123,27 @@ async fn a_poisoned_intents_letter_is_kept_wherever_somebody_died() {
 #[tokio::test]
 async fn whoever_dies_while_there_is_no_inventory_leaves_it_to_be_settled_later() {
     every_death_of(Scenario::Deferred).await;
+}
+
+/// Where the map says that the stream repairs it, it does so alone: no message comes
+/// again, and nobody asks again.
+#[tokio::test]
+async fn what_the_stream_is_said_to_repair_it_repairs_alone() {
+    for (scenario, point) in [
+        (Scenario::Overdue, RESERVATION_OVERDUE_ENDED),
+        (Scenario::Overdue, TABLES_ENDED),
+        (Scenario::Bought, PERSISTENCE_COMMITTED),
+        (Scenario::Taken, PERSISTENCE_REFUSED),
+        (Scenario::Poisoned, DEAD_LETTERS_ENDED),
+    ] {
+        for kind in Kind::ALL {
+            let house = scenario.house(kind).await;
+            let killed = Faults::new().kill(point).run(walk(&house, scenario, kind, 1)).await;
+            assert_eq!(killed, None, "{point} is passed");
+            house.stream().await;
+            house.audit(CAPACITY, CAPACITY).await;
+        }
+    }
 }
 
 #[tokio::test]

@@ -9,7 +9,7 @@ use fault_points::Point;
 use tokio::sync::Mutex;
 
 use crate::demo::chance::Chance;
-use crate::soak::processes;
+use crate::soak::processes::{self, Stopped};
 use crate::stack::Stack;
 
 /// Something that breaks.
@@ -27,6 +27,8 @@ pub enum Trouble {
     HungUp,
     /// Redis answers nobody for a while.
     RedisStands(Duration),
+    /// DynamoDB, SQS and the gateway answer nobody for a while.
+    AwsStands(Duration),
 }
 
 /// Functions, by a part of their names on the stack.
@@ -44,6 +46,8 @@ const TROUBLES: usize = 4;
 /// How long it is waited for somebody to come to a point.
 const VISIT: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(20);
+/// A client's patience for one request is two seconds.
+const LONGEST_REST: Duration = Duration::from_millis(1_500);
 
 /// What breaks during one run: after so long, this.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,7 +81,7 @@ impl Mischief {
 impl Trouble {
     fn draw(chance: &mut Chance) -> Self {
         let point = |chance: &mut Chance| fault_points::ALL[chance.index(fault_points::ALL.len())];
-        match chance.below(10) {
+        match chance.below(11) {
             0..=2 => Self::Killed(FUNCTIONS[chance.index(FUNCTIONS.len())]),
             3..=5 => Self::DiesAt(point(chance)),
             6 => {
@@ -86,10 +90,8 @@ impl Trouble {
             }
             7 => Self::ScriptsForgotten,
             8 => Self::HungUp,
-            _ => {
-                let longest = Duration::from_millis(1_500);
-                Self::RedisStands(chance.between(LOOK, longest))
-            }
+            9 => Self::RedisStands(chance.between(LOOK, LONGEST_REST)),
+            _ => Self::AwsStands(chance.between(LOOK, LONGEST_REST)),
         }
     }
 
@@ -101,6 +103,7 @@ impl Trouble {
             Self::ScriptsForgotten => "scripts_forgotten",
             Self::HungUp => "redis_hung_up",
             Self::RedisStands(_) => "redis_stood",
+            Self::AwsStands(_) => "aws_stood",
         }
     }
 
@@ -119,6 +122,11 @@ impl Trouble {
             Self::RedisStands(long) => {
                 let long = long.as_millis().to_string();
                 tell(stack, &["CLIENT", "PAUSE", &long, "ALL"]).await
+            }
+            Self::AwsStands(long) => {
+                let Some(_stopped) = Stopped::emulator() else { return false };
+                tokio::time::sleep(*long).await;
+                true
             }
         }
     }
@@ -179,7 +187,7 @@ mod tests {
         let drawn: Vec<Trouble> =
             (0..2_000).flat_map(|seed| Mischief::of(seed).0).map(|(_, t)| t).collect();
         let kinds: BTreeSet<&str> = drawn.iter().map(Trouble::name).collect();
-        assert_eq!(kinds.len(), 6);
+        assert_eq!(kinds.len(), 7);
         for point in fault_points::ALL {
             assert!(drawn.contains(&Trouble::DiesAt(*point)), "{point}");
         }

@@ -5,7 +5,8 @@ use clap::Parser;
 use crate::demo;
 
 /// Runs small demos in which functions are killed, stop and die at fault points,
-/// and Redis forgets scripts, hangs up and stands still; counts broken promises.
+/// Redis forgets scripts, hangs up and stands still, and so do DynamoDB and SQS; counts
+/// broken promises.
 ///
 /// Each run has a seed of its own (the seed, then one more each time), from which
 /// the fans and the faults are drawn. Runs made at once share the stack and each other's

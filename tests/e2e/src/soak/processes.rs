@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::Path;
 
+use crate::stack::Stack;
+
 /// The process ids of a function's environments on the stack at this endpoint.
 /// Found by the variables that its emulator gave them, so that nobody else's are.
 #[must_use]
@@ -27,6 +29,30 @@ fn is_of(id: u32, endpoint: &str, function: &str) -> bool {
 /// Ends a process at once, as a machine that goes dark does; whether it was there.
 #[must_use]
 pub fn kill(id: u32) -> bool {
-    let killed = std::process::Command::new("kill").args(["-9", &id.to_string()]).output();
-    killed.is_ok_and(|output| output.status.success())
+    signal("-KILL", id)
+}
+
+/// A process that stands still, for as long as this is kept.
+#[derive(Debug)]
+pub struct Stopped(u32);
+
+impl Stopped {
+    /// Stops the emulator of the local stack; none: it could not be found.
+    #[must_use]
+    pub fn emulator() -> Option<Self> {
+        let file = Stack::faults_file().with_file_name("emulator.pid");
+        let id = fs::read_to_string(file).ok()?.split_whitespace().next()?.parse().ok()?;
+        signal("-STOP", id).then_some(Self(id))
+    }
+}
+
+impl Drop for Stopped {
+    fn drop(&mut self) {
+        signal("-CONT", self.0);
+    }
+}
+
+fn signal(signal: &str, id: u32) -> bool {
+    let sent = std::process::Command::new("kill").args([signal, &id.to_string()]).output();
+    sent.is_ok_and(|output| output.status.success())
 }

@@ -23,6 +23,8 @@ pub struct Outcome {
     /// The seeds of those. Each makes its fans and its faults again: alone with
     /// `--runs 1`, in other company than the first time.
     pub broken_seeds: Vec<u64>,
+    /// In how many nothing went wrong: what was to break was not there.
+    pub untroubled: u32,
     /// The seed of the first run.
     pub seed: u64,
     /// Tickets sold in all of them.
@@ -82,6 +84,7 @@ impl Outcome {
         self.sold += account.sold;
         self.rejected += account.rejected;
         tell(&line(&run));
+        self.untroubled += u32::from(run.troubles.values().sum::<u32>() == 0);
         for (name, count) in &run.troubles {
             *self.troubles.entry(name).or_default() += count;
         }
