@@ -60,7 +60,8 @@ impl Audience {
 }
 
 impl FanTokens {
-    /// Of this issuer. Its keys are fetched when the first token comes.
+    /// Of this issuer. Without [`Self::load_ahead`], its keys are fetched when the
+    /// first token comes.
     ///
     /// # Errors
     /// When no TLS client can be built.
@@ -69,6 +70,12 @@ impl FanTokens {
         let url = issuer.jwks_url.clone();
         let keys = Refreshed::new(move || issuer::fetch(client.clone(), url.clone()));
         Ok(Self { issuer, keys })
+    }
+
+    /// Begins to fetch the issuer's keys in the background.
+    #[must_use]
+    pub fn load_ahead(self, now: Timestamp) -> Self {
+        Self { keys: self.keys.load_ahead(now), ..self }
     }
 
     /// Whose token it is.

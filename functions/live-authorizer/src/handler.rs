@@ -75,6 +75,13 @@ impl Handler {
         Self { ours, fans }
     }
 
+    /// Begins to fetch our keys and the issuer's in the background, and opens the
+    /// connections to DynamoDB and to the issuer with that.
+    #[must_use]
+    pub fn load_ahead(self, now: Timestamp) -> Self {
+        Self { ours: self.ours.load_ahead(now), fans: self.fans.load_ahead(now) }
+    }
+
     /// Answers the gateway.
     ///
     /// # Errors

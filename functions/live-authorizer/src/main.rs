@@ -15,7 +15,8 @@ async fn main() -> Result<(), StartError> {
     let config = Config::read(Variables::read())?;
     let aws = aws::sdk_config().await;
     let catalog = CatalogStore::new(dynamo_store::client(&aws), config.catalog_table);
-    let handler = Arc::new(Handler::new(catalog, FanTokens::new(config.issuer)?));
+    let handler = Handler::new(catalog, FanTokens::new(config.issuer)?).load_ahead(clock::now());
+    let handler = Arc::new(handler);
     lambda_runtime::run(service_fn(|event: LambdaEvent<ConnectEvent>| {
         let handler = Arc::clone(&handler);
         async move { handler.authorize(&event.payload, clock::now()).await }

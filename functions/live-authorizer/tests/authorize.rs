@@ -88,6 +88,21 @@ async fn a_fan_connects_with_a_token_of_the_identity_provider() {
 }
 
 #[tokio::test]
+async fn all_keys_are_there_before_the_first_token_where_they_are_loaded_ahead() {
+    let mut stack = Stack::start().await;
+    stack.handler = stack.handler.load_ahead(now());
+    while stack.provider.fetches() == 0 {
+        tokio::task::yield_now().await;
+    }
+    stack.provider.answer_with(500, "");
+    let answer = stack.now(&stack.provider.token(|_| {})).await;
+    assert_eq!(effect(&answer), "Allow");
+    assert_eq!(stack.provider.fetches(), 1, "not once more for the token");
+    let answer = stack.now(&stack.signer.admission(&admission()).unwrap()).await;
+    assert_eq!(effect(&answer), "Allow");
+}
+
+#[tokio::test]
 async fn an_admitted_fan_and_a_viewer_connect_with_our_tokens() {
     let stack = Stack::start().await;
     let answer = stack.now(&stack.signer.admission(&admission()).unwrap()).await;

@@ -1,4 +1,4 @@
-//! Our public keys, fetched when they are needed.
+//! Our public keys, fetched before they are needed, or when they are.
 
 use std::error::Error;
 use std::future::Future;
@@ -26,7 +26,8 @@ pub enum VerifyError {
 pub struct KeyRing(Refreshed<Keys>);
 
 impl KeyRing {
-    /// Keys from there. Nothing is fetched before the first token comes.
+    /// Keys from there. Without [`Self::load_ahead`], nothing is fetched before the
+    /// first token comes.
     pub fn new<F, Fut, E>(fetch: F) -> Self
     where
         F: Fn() -> Fut + Send + Sync + 'static,
@@ -37,6 +38,14 @@ impl KeyRing {
             let keys = fetch();
             async move { keys.await.map(Keys::new) }
         }))
+    }
+
+    /// Begins to fetch the keys in the background, so that the first token finds
+    /// them. Must be called within a runtime. A fetch that fails or hangs costs the
+    /// first token a second at most.
+    #[must_use]
+    pub fn load_ahead(self, now: Timestamp) -> Self {
+        Self(self.0.load_ahead(now))
     }
 
     /// Verifies an admission token.

@@ -1,9 +1,10 @@
-//! Keys that are fetched when they are needed, and not more often.
+//! Keys that are fetched ahead or when they are needed, and not more often.
 
 #![cfg(test)]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use domain::EventId;
 use jiff::{SignedDuration, Timestamp};
@@ -37,6 +38,22 @@ fn ring(answers: Vec<Result<Vec<PublicKey>, ()>>) -> (KeyRing, Arc<AtomicU32>) {
         async move { answer.map_err(|()| Down) }
     });
     (ring, fetches)
+}
+
+/// A ring over this signer's key whose first fetch never ends.
+fn ring_whose_first_fetch_hangs(signer: &Signer) -> KeyRing {
+    let keys = vec![public(signer)];
+    let fetches = AtomicU32::new(0);
+    KeyRing::new(move || {
+        let first = fetches.fetch_add(1, Ordering::SeqCst) == 0;
+        let keys = keys.clone();
+        async move {
+            if first {
+                std::future::pending::<()>().await;
+            }
+            Ok::<_, Down>(keys)
+        }
+    })
 }
 
 fn public(signer: &Signer) -> PublicKey {
@@ -115,18 +132,7 @@ async fn a_key_that_was_withdrawn_is_trusted_an_hour_at_most() {
 #[tokio::test]
 async fn a_fetch_that_was_given_up_does_not_keep_the_next_from_trying() {
     let one = signer("one");
-    let keys = vec![public(&one)];
-    let fetches = AtomicU32::new(0);
-    let ring = KeyRing::new(move || {
-        let first = fetches.fetch_add(1, Ordering::SeqCst) == 0;
-        let keys = keys.clone();
-        async move {
-            if first {
-                std::future::pending::<()>().await;
-            }
-            Ok::<_, Down>(keys)
-        }
-    });
+    let ring = ring_whose_first_fetch_hangs(&one);
     let token = token(&one);
     tokio::select! {
         biased;
@@ -134,4 +140,73 @@ async fn a_fetch_that_was_given_up_does_not_keep_the_next_from_trying() {
         () = tokio::task::yield_now() => {}
     }
     assert!(ring.viewer(&token, after(0)).await.is_ok());
+}
+
+#[tokio::test]
+async fn keys_that_are_loaded_ahead_are_there_before_the_first_token() {
+    let one = signer("one");
+    let (ring, fetches) = ring(vec![Ok(vec![public(&one)]), Err(())]);
+    let ring = ring.load_ahead(after(0));
+    tokio::task::yield_now().await;
+    assert_eq!(fetches.load(Ordering::SeqCst), 1, "no token has come");
+    assert!(ring.viewer(&token(&one), after(60)).await.is_ok());
+    assert_eq!(fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_token_that_comes_while_keys_are_loaded_ahead_waits_for_those() {
+    let one = signer("one");
+    let keys = vec![public(&one)];
+    let fetches = Arc::new(AtomicU32::new(0));
+    let counter = Arc::clone(&fetches);
+    let ring = KeyRing::new(move || {
+        counter.fetch_add(1, Ordering::SeqCst);
+        let keys = keys.clone();
+        async move {
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            Ok::<_, Down>(keys)
+        }
+    })
+    .load_ahead(after(0));
+    assert!(ring.viewer(&token(&one), after(0)).await.is_ok());
+    assert_eq!(fetches.load(Ordering::SeqCst), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn loading_ahead_that_hangs_delays_nothing_but_the_first_token_by_a_second() {
+    let one = signer("one");
+    let begun = tokio::time::Instant::now();
+    let ring = ring_whose_first_fetch_hangs(&one).load_ahead(after(0));
+    assert_eq!(begun.elapsed(), Duration::ZERO, "starting does not wait");
+    assert!(ring.viewer(&token(&one), after(0)).await.is_ok());
+    let waited = begun.elapsed();
+    assert!(waited <= Duration::from_millis(1_001), "{waited:?}");
+    assert!(ring.viewer(&token(&one), after(1)).await.is_ok());
+    assert_eq!(begun.elapsed(), waited, "the next one waits for nothing");
+}
+
+#[tokio::test]
+async fn loading_ahead_that_fails_counts_for_nobody() {
+    let one = signer("one");
+    let (ring, fetches) = ring(vec![Err(()), Ok(vec![public(&one)])]);
+    let ring = ring.load_ahead(after(0));
+    assert!(ring.viewer(&token(&one), after(0)).await.is_ok());
+    assert_eq!(fetches.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn a_key_that_came_just_after_loading_ahead_is_found_at_once() {
+    let one = signer("one");
+    let (ring, _) = ring(vec![Ok(vec![]), Ok(vec![public(&one)])]);
+    let ring = ring.load_ahead(after(0));
+    assert!(ring.viewer(&token(&one), after(0)).await.is_ok());
+}
+
+#[tokio::test]
+async fn keys_that_were_loaded_ahead_long_ago_are_fetched_anew() {
+    let (one, two) = (signer("one"), signer("two"));
+    let (ring, _) = ring(vec![Ok(vec![public(&one)]), Ok(vec![public(&two)])]);
+    let ring = ring.load_ahead(after(0));
+    tokio::task::yield_now().await;
+    assert!(is_unknown(&ring.viewer(&token(&one), after(3_600)).await));
 }
