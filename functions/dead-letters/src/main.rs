@@ -6,7 +6,7 @@ use dead_letters::handler::{Compensation, ONE_LETTER};
 use dynamo_store::{CatalogStore, OrderStore};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, start};
+use lambda_kit::{StartError, aws, start, warm};
 use lambda_runtime::{LambdaEvent, service_fn};
 use queues::{LiveQueue, ParkedLetters, Visibility};
 use redis_store::{Inventory, Redis};
@@ -17,8 +17,10 @@ async fn main() -> Result<(), StartError> {
     let config = Config::read(Variables::read())?;
     let sdk = aws::sdk_config().await;
     let (dynamo, queues) = (dynamo_store::client(&sdk), queues::client(&sdk));
+    let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    warm::open("DynamoDB", catalog.catalog_reach());
     let compensation = Compensation {
-        catalog: CatalogStore::new(dynamo.clone(), config.catalog_table),
+        catalog,
         orders: OrderStore::new(dynamo, config.orders_table, ""),
         inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
         live: LiveQueue::new(queues.clone(), config.live_updates_queue_url),

@@ -7,7 +7,7 @@ use connections::Connections;
 use dynamo_store::{CatalogStore, ConnectionStore};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, clock, start};
+use lambda_kit::{StartError, aws, clock, start, warm};
 use lambda_runtime::{LambdaEvent, service_fn};
 use live_broadcast::config::Config;
 use live_broadcast::handler::{LONGEST, LiveBroadcast};
@@ -23,8 +23,10 @@ async fn main() -> Result<(), StartError> {
     let (dynamo, sqs) = (dynamo_store::client(&sdk), queues::client(&sdk));
     let redis = Redis::connect(config.redis_url.expose(), config.redis_mode);
     let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    let connections = ConnectionStore::new(dynamo, config.connections_table);
+    warm::open("DynamoDB", connections.connections_reach());
     let function = &LiveBroadcast {
-        connections: ConnectionStore::new(dynamo, config.connections_table),
+        connections,
         log: SeatLog::new(Inventory::new(redis), catalog),
         updates: LiveQueue::new(sqs.clone(), url),
         visibility: Visibility::new(sqs, url),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use connections::Connections;
 use dynamo_store::{CatalogStore, ConnectionStore, EventCache};
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, clock, start};
+use lambda_kit::{StartError, aws, clock, start, warm};
 use lambda_runtime::{LambdaEvent, service_fn};
 use live_connection::config::Config;
 use live_connection::handler::LiveConnection;
@@ -21,6 +21,7 @@ async fn main() -> Result<(), StartError> {
     let sdk = aws::sdk_config().await;
     let dynamo = dynamo_store::client(&sdk);
     let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    warm::open("DynamoDB", catalog.catalog_reach());
     let redis = Redis::connect(config.redis_url.expose(), config.redis_mode);
     let function = Arc::new(LiveConnection {
         events: EventCache::new(catalog.clone(), clock::now),

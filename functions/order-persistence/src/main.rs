@@ -4,7 +4,7 @@ use aws_lambda_events::sqs::SqsEvent;
 use dynamo_store::{CatalogStore, OrderStore, UnitCache};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, start};
+use lambda_kit::{StartError, aws, start, warm};
 use lambda_runtime::{LambdaEvent, service_fn};
 use order_persistence::config::Config;
 use order_persistence::handler::{ONE_INTENT, Persistence};
@@ -19,6 +19,7 @@ async fn main() -> Result<(), StartError> {
     let dynamo = dynamo_store::client(&sdk);
     let queues = queues::client(&sdk);
     let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    warm::open("DynamoDB", catalog.catalog_reach());
     let persistence = Persistence {
         orders: OrderStore::new(dynamo, config.orders_table, config.units_table),
         inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),

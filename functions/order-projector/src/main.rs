@@ -3,7 +3,7 @@
 use dynamo_store::{CatalogStore, EventCache, OrderStore};
 use lambda_kit::batch::Deadline;
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, clock, start};
+use lambda_kit::{StartError, aws, clock, start, warm};
 use lambda_runtime::{LambdaEvent, service_fn};
 use order_projector::config::Config;
 use order_projector::handler::{ONE_RETRY, Projector};
@@ -20,11 +20,13 @@ async fn main() -> Result<(), StartError> {
     let sdk = aws::sdk_config().await;
     let (dynamo, queues) = (dynamo_store::client(&sdk), queues::client(&sdk));
     let retries_url = config.settle_retries_queue_url;
+    let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    warm::open("DynamoDB", catalog.catalog_reach());
     let projector = Projector {
         settler: Settler {
-            orders: OrderStore::new(dynamo.clone(), config.orders_table, ""),
+            orders: OrderStore::new(dynamo, config.orders_table, ""),
             inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
-            events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table), clock::now),
+            events: EventCache::new(catalog, clock::now),
         },
         retries: SettleQueue::new(queues.clone(), retries_url.clone()),
         visibility: Visibility::new(queues.clone(), retries_url),

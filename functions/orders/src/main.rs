@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use dynamo_store::{CatalogStore, EventCache, OrderStore};
 use lambda_kit::config::Variables;
-use lambda_kit::{StartError, aws, clock, http, start};
+use lambda_kit::{StartError, aws, clock, http, start, warm};
 use orders::config::Config;
 use orders::handler::router;
 use orders::reading::Reader;
@@ -15,10 +15,12 @@ async fn main() -> Result<(), StartError> {
     start::init();
     let config = Config::read(Variables::read())?;
     let dynamo = dynamo_store::client(&aws::sdk_config().await);
+    let catalog = CatalogStore::new(dynamo.clone(), config.catalog_table);
+    warm::open("DynamoDB", catalog.catalog_reach());
     let reader = Reader {
-        orders: OrderStore::new(dynamo.clone(), config.orders_table, ""),
+        orders: OrderStore::new(dynamo, config.orders_table, ""),
         inventory: Inventory::new(Redis::connect(config.redis_url.expose(), config.redis_mode)),
-        events: EventCache::new(CatalogStore::new(dynamo, config.catalog_table), clock::now),
+        events: EventCache::new(catalog, clock::now),
     };
     http::serve(router(Arc::new(reader))).await
 }

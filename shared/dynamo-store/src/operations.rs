@@ -44,6 +44,7 @@ const UPDATE: &[&str] = &["UpdateItem"];
 
 /// Every operation of the stores.
 pub const OPERATIONS: &[Operation] = &[
+    operation("catalog_reach", Table::Catalog, GET),
     operation("event_fetch", Table::Catalog, GET),
     operation("event_cached", Table::Catalog, GET),
     operation("event_renewed", Table::Catalog, GET),
@@ -83,6 +84,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("order_end", Table::Units, &["DeleteItem", "GetItem"]),
     operation("unit_owner", Table::Units, GET),
     operation("units_list", Table::Units, QUERY),
+    operation("connections_reach", Table::Connections, GET),
     operation("connection_put", Table::Connections, PUT),
     operation("connection_fetch", Table::Connections, GET),
     operation("connection_delete", Table::Connections, &["DeleteItem", "GetItem"]),

@@ -2,7 +2,8 @@
 //! logs, answering HTTP, working off batches.
 //!
 //! A function's `main` reads its [`config`], calls [`start::init`], builds its
-//! clients from [`aws::sdk_config`] and hands a router to [`http::serve`] or a
+//! clients from [`aws::sdk_config`], lets [`warm::open`] open what the first
+//! request needs, and hands a router to [`http::serve`] or a
 //! handler to [`batch::each_distinct`]. Nothing here knows a rule of the sale.
 
 pub mod aws;
@@ -14,6 +15,7 @@ pub mod http;
 pub mod loading;
 pub mod start;
 pub mod testing;
+pub mod warm;
 
 pub use causes::Causes;
 

@@ -6,7 +6,7 @@
 
 use aws_config::SdkConfig;
 use aws_sdk_sqs::error::{BuildError, SdkError};
-use aws_sdk_sqs::types::{MessageAttributeValue, SendMessageBatchRequestEntry};
+use aws_sdk_sqs::types::{MessageAttributeValue, QueueAttributeName, SendMessageBatchRequestEntry};
 use contracts::messages::{GivenUp, LiveUpdate, OrderIntent, SettleRetry};
 use fault_points::{QUEUES_SENT, reached};
 use serde::Serialize;
@@ -46,6 +46,11 @@ impl From<BuildError> for SendError {
     }
 }
 
+/// SQS can't be reached.
+#[derive(Debug, thiserror::Error)]
+#[error("the queue can't be reached")]
+pub struct ReachError(#[source] Box<dyn std::error::Error + Send + Sync>);
+
 /// The queue did not take some messages of a batch.
 #[derive(Debug, thiserror::Error)]
 #[error("the queue refused {0} messages")]
@@ -67,6 +72,16 @@ impl IntentQueue {
     #[must_use]
     pub fn new(client: Client, url: impl Into<String>) -> Self {
         Self(Queue { client, url: url.into() })
+    }
+
+    /// Asks for nothing of use: the connection to SQS is what this is for.
+    ///
+    /// # Errors
+    /// When SQS can't be reached.
+    pub fn queue_reach(&self) -> impl Future<Output = Result<(), ReachError>> + Send + use<> {
+        let ask = self.0.client.get_queue_attributes().queue_url(&self.0.url);
+        let ask = ask.attribute_names(QueueAttributeName::QueueArn);
+        async move { ask.send().await.map(drop).map_err(|error| ReachError(error.into())) }
     }
 
     /// Puts an intent in.

@@ -56,6 +56,22 @@ async fn an_intent_is_grouped_by_its_event_and_read_back_as_it_was() {
 }
 
 #[tokio::test]
+async fn the_first_intent_finds_the_connection_that_was_opened_ahead() {
+    let sqs = Endpoint::start(|_| {
+        Answer::new(200, r#"{"MessageId": "m"}"#)
+            .header("content-type", "application/x-amz-json-1.0")
+    })
+    .await;
+    let queue = IntentQueue::new(client(&sqs.sdk_config()), format!("{}/1/intents", sqs.url()));
+    queue.queue_reach().await.unwrap();
+    queue.send(&intent()).await.unwrap();
+    let asked = sqs.take_asked();
+    let actions: Vec<&str> = asked.iter().map(|asked| asked.header("x-amz-target")).collect();
+    assert_eq!(actions, ["AmazonSQS.GetQueueAttributes", "AmazonSQS.SendMessage"]);
+    assert_eq!(sqs.connections(), 1);
+}
+
+#[tokio::test]
 async fn a_delay_is_kept_and_bounded_by_what_sqs_knows() {
     let sqs = FakeQueue::start().await;
     let client = client(&sqs.sdk_config());

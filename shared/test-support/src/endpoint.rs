@@ -3,6 +3,7 @@
 //! the wire, so that the code under test runs as it is deployed.
 
 use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
@@ -66,6 +67,7 @@ type Answers = dyn Fn(&Asked) -> Answer + Send + Sync;
 pub struct Endpoint {
     address: SocketAddr,
     asked: Arc<Mutex<Vec<Asked>>>,
+    connections: Arc<AtomicUsize>,
     serving: JoinHandle<()>,
 }
 
@@ -79,8 +81,10 @@ impl Endpoint {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
-        let serving = tokio::spawn(serve(listener, Arc::new(answers), Arc::clone(&asked)));
-        Self { address, asked, serving }
+        let connections = Arc::new(AtomicUsize::new(0));
+        let (asking, opened) = (Arc::clone(&asked), Arc::clone(&connections));
+        let serving = tokio::spawn(serve(listener, Arc::new(answers), asking, opened));
+        Self { address, asked, connections, serving }
     }
 
     /// Its address, without a slash at the end.
@@ -99,6 +103,12 @@ impl Endpoint {
     #[must_use]
     pub fn take_asked(&self) -> Vec<Asked> {
         std::mem::take(&mut *lock(&self.asked))
+    }
+
+    /// How many connections to it were opened so far.
+    #[must_use]
+    pub fn connections(&self) -> usize {
+        self.connections.load(Ordering::SeqCst)
     }
 }
 
@@ -119,9 +129,15 @@ impl Drop for Endpoint {
     }
 }
 
-async fn serve(listener: TcpListener, answers: Arc<Answers>, asked: Arc<Mutex<Vec<Asked>>>) {
+async fn serve(
+    listener: TcpListener,
+    answers: Arc<Answers>,
+    asked: Arc<Mutex<Vec<Asked>>>,
+    opened: Arc<AtomicUsize>,
+) {
     let mut connections = tokio::task::JoinSet::new();
     while let Ok((stream, _)) = listener.accept().await {
+        opened.fetch_add(1, Ordering::SeqCst);
         let (answers, asked) = (Arc::clone(&answers), Arc::clone(&asked));
         connections.spawn(async move {
             // A client that hangs up ends its connection, nothing else.

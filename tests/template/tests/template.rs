@@ -74,6 +74,17 @@ fn assert_broken(rule: Rule, from: &str, to: &str, fault: &str) {
     assert!(faults.iter().any(|found| found.contains(fault)), "{faults:?}");
 }
 
+/// Before the first request, so that it finds the connection open.
+#[test]
+fn every_function_reaches_dynamodb_when_it_starts() {
+    let opening = [".catalog_reach()", ".connections_reach()", ".load_ahead("];
+    for (name, _) in FUNCTIONS {
+        let main = fs::read_to_string(root().join(format!("functions/{name}/src/main.rs")));
+        let main = main.unwrap();
+        assert!(opening.iter().any(|call| main.contains(call)), "{name} does not");
+    }
+}
+
 #[test]
 fn a_message_stays_hidden_for_six_timeouts() {
     let fault = "OrderIntentsQueue hides a message for 59 s";
@@ -302,6 +313,14 @@ fn a_function_may_not_do_more_to_a_table_than_its_code_does() {
     );
     let fault = "doesn't use dynamodb:Query on UnitsTable.Arn";
     assert_function_broken("OrdersFunction", orders, &units, fault);
+}
+
+#[test]
+fn a_function_may_ask_for_what_opens_its_connection_ahead() {
+    let asks = "            - {Effect: Allow, Action: sqs:GetQueueAttributes, \
+                Resource: !GetAtt OrderIntentsQueue.Arn}\n";
+    let fault = "lacks sqs:GetQueueAttributes on OrderIntentsQueue.Arn";
+    assert_function_broken("ReservationFunction", asks, "", fault);
 }
 
 #[test]

@@ -10,7 +10,8 @@ pub use ticker::{LastTold, Look, Ticker};
 
 use aws_sdk_dynamodb::Client;
 
-use crate::table::TableClient;
+use crate::StoreError;
+use crate::table::{Key, TableClient};
 
 /// The connections table.
 #[derive(Debug, Clone)]
@@ -23,5 +24,16 @@ impl ConnectionStore {
     #[must_use]
     pub fn new(client: Client, table: impl Into<String>) -> Self {
         Self { table: TableClient::new(client, table) }
+    }
+
+    /// Reads nothing, where no connection is: as
+    /// [`CatalogStore::catalog_reach`](crate::CatalogStore::catalog_reach), for who
+    /// may get no item of the catalogue.
+    ///
+    /// # Errors
+    /// When DynamoDB fails.
+    pub fn connections_reach(&self) -> impl Future<Output = Result<(), StoreError>> + Send + use<> {
+        let table = self.table.clone();
+        async move { table.get(&Key::new("connection#", "meta"), false).await.map(drop) }
     }
 }

@@ -14,5 +14,6 @@ mod given;
 mod operations;
 mod order_end;
 mod orders;
+mod reaching;
 mod seat_map;
 mod ticker;

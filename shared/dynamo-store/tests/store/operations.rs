@@ -110,6 +110,7 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
     let (event, id) = (given::event(), given::event_id());
     let edit = domain::Event { version: 2, ..event.clone() };
     let consistency = Consistency::Strong;
+    recorder.record("catalog_reach", catalog.catalog_reach()).await.unwrap();
     recorder.record("event_create", catalog.event_create(&event)).await.unwrap();
     recorder.record("event_fetch", catalog.event_fetch(&id, consistency)).await.unwrap();
     recorder.record("event_update", catalog.event_update(&edit)).await.unwrap();
@@ -203,6 +204,7 @@ async fn connections(recorder: &mut Recorder<'_>, Stores { connections, .. }: &S
     };
     let subscription =
         Subscription { event: event.clone(), connection: id.clone(), sections: Vec::new() };
+    recorder.record("connections_reach", connections.connections_reach()).await.unwrap();
     let put = connections.connection_put(&connection);
     recorder.record("connection_put", put).await.unwrap();
     recorder.record("connection_fetch", connections.connection_fetch(&id)).await.unwrap();

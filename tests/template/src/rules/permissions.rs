@@ -31,6 +31,10 @@ const SENDERS: [(&str, &str); 5] = [
     ("SettleQueue", "SettleRetriesQueue"),
     ("LiveQueue", "LiveUpdatesQueue"),
 ];
+/// The call that opens the connection to the queue that its function sends to in
+/// a request, what it asks for, and the queue.
+const REACHES: (&str, &str, &str) =
+    ("queue_reach", "sqs:GetQueueAttributes", "OrderIntentsQueue.Arn");
 /// The type that postpones a message of the queue that a function reads.
 const POSTPONER: &str = "Visibility";
 /// The variable without which a function can't find a thing, the thing, and
@@ -92,6 +96,10 @@ fn needed(template: &Template, function: &Function<'_>, code: &Code) -> Rights {
         if code.makes(sender) {
             add(&mut rights, &format!("{queue}.Arn"), SEND);
         }
+    }
+    let (call, asks, queue) = REACHES;
+    if code.calls(call) {
+        add(&mut rights, queue, asks);
     }
     for (variable, thing, action) in FOUND_BY_VARIABLE {
         if code.variables.contains(&variable) {
