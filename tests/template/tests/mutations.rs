@@ -128,7 +128,7 @@ const STATEMENTS: [Mutation; 15] = [
     ),
 ];
 
-const OPENINGS: [Mutation; 35] = [
+const OPENINGS: [Mutation; 37] = [
     mutation(
         "anybody connects",
         "ConnectRoute",
@@ -323,6 +323,21 @@ const OPENINGS: [Mutation; 35] = [
         "OrdersTable",
         ["    DeletionPolicy: Retain", "    DeletionPolicy: Delete"],
         "OrdersTable goes with the stack",
+    ),
+    mutation(
+        "orders that are forgotten",
+        "OrdersTable",
+        [
+            "      SSESpecification:",
+            "      TimeToLiveSpecification: {AttributeName: ttl, Enabled: true}\n      SSESpecification:",
+        ],
+        "OrdersTable forgets by itself",
+    ),
+    mutation(
+        "connections for ever",
+        "ConnectionsTable",
+        ["{AttributeName: ttl, Enabled: true}", "{AttributeName: gone_at, Enabled: true}"],
+        "ConnectionsTable keeps what closed connections leave behind",
     ),
     mutation(
         "one node on AWS",

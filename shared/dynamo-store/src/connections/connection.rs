@@ -1,17 +1,26 @@
 //! Connections: pk `connection#<id>`, sk `meta`; a fan's also under pk
 //! `customer#<customer>`, sk `<id>`, where the outcome of an order finds them.
+//!
+//! The gateway closes every connection after two hours, and doesn't always say so.
+//! What nobody removed goes by the table's time to live, three hours after the
+//! connection came: garbage, as nobody hears it any more. It decides nothing.
 
 use std::collections::BTreeSet;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{ConnectionId, CustomerId, EventId};
-use jiff::Timestamp;
-
+use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::ConnectionStore;
 use super::subscription::subscription_key;
 use crate::StoreError;
 use crate::table::{Item, Key, decode, encode};
+
+/// Longer than any connection lives: two hours, and one for clocks that differ.
+const KEPT: SignedDuration = SignedDuration::from_hours(3);
+/// The attribute that the table's time to live goes by, in seconds.
+pub(super) const GONE_AT: &str = "ttl";
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
@@ -33,6 +42,11 @@ fn customer_partition(customer: &CustomerId) -> String {
 
 fn customer_key(customer: &CustomerId, connection: &ConnectionId) -> Key {
     Key::new(customer_partition(customer), connection.as_str())
+}
+
+fn gone_at(connected_at: Timestamp) -> Item {
+    let at = connected_at + KEPT;
+    Item::from([(GONE_AT.to_owned(), AttributeValue::N(at.as_second().to_string()))])
 }
 
 fn connection_of(id: &ConnectionId, item: Item) -> Result<Connection, StoreError> {
@@ -68,9 +82,12 @@ impl ConnectionStore {
             connected_at: connected_at.as_millisecond(),
             events: BTreeSet::new(),
         };
-        self.table.put(connection_key(id).with(encode(&record)?)).await?;
+        let gone_at = gone_at(*connected_at);
+        let mut attributes = encode(&record)?;
+        attributes.extend(gone_at.clone());
+        self.table.put(connection_key(id).with(attributes)).await?;
         if let Some(customer) = customer {
-            self.table.put(customer_key(customer, id).to_item()).await?;
+            self.table.put(customer_key(customer, id).with(gone_at)).await?;
         }
         Ok(())
     }
@@ -88,8 +105,9 @@ impl ConnectionStore {
     }
 
     /// Removes a connection, its subscriptions and its customer's pointer to it.
-    /// An unknown one is fine. The connection itself goes last: whoever died
-    /// in between leaves it to be found again.
+    /// An unknown one is fine; a pointer that was put after it had gone is left to
+    /// the time to live, as nothing says whose it is. The connection itself goes
+    /// last: whoever died in between leaves it to be found again.
     ///
     /// # Errors
     /// When DynamoDB fails; repeating is safe.

@@ -1,7 +1,8 @@
 //! Subscriptions: pk `event#<event>#<shard>`, sk `<connection id>`. Four shards by
 //! connection, so that a crowd that subscribes at once spreads: they take 4,000
 //! subscriptions a second. Not more of them, as every tick that has something to
-//! say reads them all.
+//! say reads them all. One goes by the time to live when its connection does, if
+//! nobody removes it.
 
 use domain::{ConnectionId, EventId, SectionId};
 
@@ -10,7 +11,7 @@ use futures::future::try_join_all;
 use serde::{Deserialize, Serialize};
 
 use super::ConnectionStore;
-use super::connection::{connection_id_of, connection_key};
+use super::connection::{GONE_AT, connection_id_of, connection_key};
 use crate::StoreError;
 use crate::table::{Change, Guard, Item, Key, Written, decode, encode};
 
@@ -99,13 +100,15 @@ impl ConnectionStore {
         let guard = Guard::new(HAS_ROOM)
             .value(":event", event.as_str())
             .value(":most", MAX_EVENTS_PER_CONNECTION as u64);
-        match self.table.update_if(&connection_key(connection), &change, &guard).await? {
-            Written::Done(_) => {}
+        let written = self.table.update_if(&connection_key(connection), &change, &guard).await?;
+        let mut of_connection = match written {
+            Written::Done(item) => item,
             Written::Refused(Some(_)) => return Ok(Subscribed::TooMany),
             Written::Refused(None) => return Ok(Subscribed::NoConnection),
-        }
-        let record = Record { sections: sections.clone() };
-        self.table.put(subscription_key(event, connection).with(encode(&record)?)).await?;
+        };
+        let mut attributes = encode(&Record { sections: sections.clone() })?;
+        attributes.extend(of_connection.remove_entry(GONE_AT));
+        self.table.put(subscription_key(event, connection).with(attributes)).await?;
         Ok(Subscribed::Stored)
     }
 

@@ -2,11 +2,14 @@
 
 use std::collections::BTreeSet;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{ConnectionId, EventId, SectionId};
 use dynamo_store::{
     Connection, ConnectionStore, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber, Subscription,
 };
 use futures::future::join_all;
+use test_support::dynamo::Dynamo;
+use test_support::wire::{Sent, Wire};
 
 use crate::given::{Stores, at, customer, event_id, on_every_engine};
 
@@ -139,4 +142,38 @@ async fn a_connection_watches_a_bounded_number_of_events() {
         assert_eq!(subscribe(MAX_EVENTS_PER_CONNECTION).await, Subscribed::Stored);
     })
     .await;
+}
+
+/// The gateway closes a connection after two hours, and an hour is for clocks.
+#[tokio::test]
+async fn what_nobody_removes_goes_three_hours_after_the_connection_came() {
+    let (dynamo, wire) = (Dynamo::start().await, Wire::new());
+    let stores = Stores::new(&wire.over(&dynamo.sdk_config()), &dynamo.tables);
+    let connections = &stores.connections;
+    connections.connection_put(&connection("c", Some("fan-1"))).await.unwrap();
+    connections.subscription_put(&subscription(&event_id(), "c", &["A"])).await.unwrap();
+    let sent = wire.take_sent();
+    let puts: Vec<&Sent> = sent.iter().filter(|sent| sent.action == "PutItem").collect();
+    assert_eq!(puts.len(), 3, "the connection, its customer's pointer, its subscription");
+    let gone_at = (at(0).as_second() + 3 * 3_600).to_string();
+    for put in puts {
+        assert_eq!(put.request["Item"]["ttl"]["N"], gone_at, "{}", put.request);
+    }
+}
+
+/// As when `$disconnect` overtakes connecting's second write.
+#[tokio::test]
+async fn a_pointer_to_a_connection_that_is_gone_is_left_to_the_time_to_live() {
+    let dynamo = Dynamo::start().await;
+    let (client, stores) = (dynamo.client(), Stores::on(&dynamo));
+    let connections = &stores.connections;
+    connections.connection_put(&connection("c", Some("fan-1"))).await.unwrap();
+    let text = |text: &str| AttributeValue::S(text.to_owned());
+    let gone = client.delete_item().table_name(&dynamo.tables.connections);
+    gone.key("pk", text("connection#c")).key("sk", text("meta")).send().await.unwrap();
+    connections.connection_delete(&id("c")).await.unwrap();
+    let pointer = client.get_item().table_name(&dynamo.tables.connections);
+    let pointer = pointer.key("pk", text("customer#fan-1")).key("sk", text("c")).send().await;
+    let pointer = pointer.unwrap().item.unwrap();
+    assert!(pointer["ttl"].is_n(), "{pointer:?}");
 }
