@@ -21,6 +21,7 @@ async fn a_small_crowd_buys_out_a_small_hall_and_every_promise_is_kept() -> Resu
     for integer in ["sold", "refused", "held", "oversold", "lost", "double"] {
         assert!(json[integer].is_u64(), "{integer}: {json}");
     }
+    assert!(json["persisted_in_time"].is_boolean(), "{json}");
     for boolean in ["equation_redis", "equation_dynamodb"] {
         assert_eq!(json[boolean], true, "{json}");
     }

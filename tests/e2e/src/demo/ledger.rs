@@ -33,7 +33,7 @@ pub enum Outcome {
     Persisted {
         /// Its units, each as `type/unit`.
         units: Vec<String>,
-        /// From reading the 202 to reading the order as `pending`.
+        /// From reading the first 202 to reading the order as `pending`.
         after: Duration,
     },
     /// Persisted, and not paid in time: others may have its units now.

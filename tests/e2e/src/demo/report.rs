@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-use crate::demo::account::{Account, Books};
+use crate::demo::account::{Account, Books, PERSISTED_WITHIN_MS};
 use crate::demo::options::Options;
 use crate::demo::run::Finished;
 use crate::demo::timings::Timings;
@@ -41,6 +41,7 @@ pub fn text(finished: &Finished, options: &Options, took: Duration) -> String {
     }
     lines.push(String::new());
     lines.push(timing("accepted to persisted", account.accepted_to_persisted_ms));
+    lines.push(format!("  {:<22} {}", "", in_time(account)));
     lines.push(timing("hold to seat map", account.hold_to_seat_map_ms));
     lines.push(String::new());
     lines.push(verdict(account).to_owned());
@@ -72,6 +73,14 @@ fn counts(account: &Account) -> Vec<String> {
 fn timing(what: &str, timings: Timings) -> String {
     let Timings { count, median, p99 } = timings;
     format!("  {what:<22} median {median} ms, 99 % within {p99} ms ({count} measured)")
+}
+
+fn in_time(account: &Account) -> String {
+    let aim = PERSISTED_WITHIN_MS / 1_000;
+    match account.persisted_in_time {
+        true => format!("99 % took less than {aim} s, as they should"),
+        false => format!("99 % SHOULD TAKE LESS THAN {aim} s (no promise: see --help)"),
+    }
 }
 
 fn verdict(account: &Account) -> &'static str {

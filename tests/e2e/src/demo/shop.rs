@@ -37,6 +37,18 @@ struct Cart {
     wanted: usize,
 }
 
+/// An answer, and when it was read.
+struct Answered {
+    answer: Answer,
+    at: Instant,
+}
+
+impl Answered {
+    fn is_acceptance(&self) -> bool {
+        self.answer.status == 202
+    }
+}
+
 /// What one purchase came to.
 enum Bought {
     /// Tickets.
@@ -144,19 +156,11 @@ impl Visit<'_> {
         cart: &Cart,
         watcher: Option<&mut Watcher>,
     ) -> Result<Bought, ClientError> {
-        let key = new_word();
-        let sent_at = Instant::now();
-        let mut answers = vec![self.send(&key, cart).await?];
-        if self.persona.is_double_clicker {
-            let (first, second) = tokio::join!(self.send(&key, cart), self.send(&key, cart));
-            answers.extend([first?, second?]);
-        }
-        if let Some(other) = answers.iter().find(|answer| !is_same_decision(&answers[0], answer)) {
-            return Err(other.unexpected());
-        }
-        let accepted = answers.iter().filter(|answer| answer.status == 202);
+        let (key, sent_at) = (new_word(), Instant::now());
+        let answers = self.ask(&key, cart).await?;
+        let accepted = answers.iter().filter(|answered| answered.is_acceptance());
         let orders: Vec<OrderBody> =
-            accepted.map(Answer::json).collect::<Result<_, ClientError>>()?;
+            accepted.map(|answered| answered.answer.json()).collect::<Result<_, ClientError>>()?;
         let purchase = |orders: BTreeSet<OrderId>, outcome| Purchase {
             customer: self.shopper.fan.id.clone(),
             wanted: cart.wanted,
@@ -164,13 +168,13 @@ impl Visit<'_> {
             sent_at,
             outcome,
         };
-        if let Some(order) = orders.first() {
+        if let (Some(order), Some(accepted_at)) = (orders.first(), first_acceptance(&answers)) {
             let ids = orders.iter().map(|order| order.id).collect();
             // Lost, unless the fan reads how it ended.
             let entry = self.hall.enter(purchase(ids, Outcome::Lost));
-            return self.follow(order.id, entry, watcher).await;
+            return self.follow(order.id, accepted_at, entry, watcher).await;
         }
-        let refusal = &answers[0];
+        let refusal = &answers[0].answer;
         if refusal.asks_for_repetition() {
             self.hall.enter(purchase(BTreeSet::new(), Outcome::Undecided));
             return Ok(Bought::Nothing);
@@ -186,14 +190,30 @@ impl Visit<'_> {
         Ok(if were_taken { Bought::SeatsTaken } else { Bought::Nothing })
     }
 
-    async fn send(&self, key: &str, cart: &Cart) -> Result<Answer, ClientError> {
+    /// Sends a purchase, as often as the fan clicks: the same decision each time.
+    async fn ask(&self, key: &str, cart: &Cart) -> Result<Vec<Answered>, ClientError> {
+        let mut answers = vec![self.send(key, cart).await?];
+        if self.persona.is_double_clicker {
+            let (first, second) = tokio::join!(self.send(key, cart), self.send(key, cart));
+            answers.extend([first?, second?]);
+        }
+        let first = &answers[0].answer;
+        match answers.iter().find(|other| !is_same_decision(first, &other.answer)) {
+            Some(other) => Err(other.answer.unexpected()),
+            None => Ok(answers),
+        }
+    }
+
+    async fn send(&self, key: &str, cart: &Cart) -> Result<Answered, ClientError> {
         let sale = &self.hall.sale;
         let post = sale.world.api.post(&sale.path("/orders")).by(&self.shopper.fan);
-        post.header("onsale-admission", &self.shopper.admission)
+        let answer = post
+            .header("onsale-admission", &self.shopper.admission)
             .header("idempotency-key", key)
             .json(&json!({"lines": cart.lines}))
             .send_politely()
-            .await
+            .await?;
+        Ok(Answered { answer, at: Instant::now() })
     }
 
     /// Reads how an accepted order ends: looks at once, then whenever the
@@ -201,10 +221,10 @@ impl Visit<'_> {
     async fn follow(
         &mut self,
         order: OrderId,
+        accepted_at: Instant,
         entry: Entry,
         mut watcher: Option<&mut Watcher>,
     ) -> Result<Bought, ClientError> {
-        let accepted_at = Instant::now();
         let mut pause = FIRST_LOOK;
         while accepted_at.elapsed() < LOST_AFTER {
             let body = self.read(order).await?;
@@ -236,6 +256,11 @@ impl Visit<'_> {
     }
 }
 
+/// From here on the fan counts on the order, whatever the repeats take.
+fn first_acceptance(answers: &[Answered]) -> Option<Instant> {
+    answers.iter().filter(|answered| answered.is_acceptance()).map(|answered| answered.at).min()
+}
+
 /// One key has one decision, whatever else went wrong meanwhile.
 fn is_same_decision(one: &Answer, other: &Answer) -> bool {
     let undecided = one.asks_for_repetition() || other.asks_for_repetition();
@@ -265,4 +290,27 @@ fn unit_names(order: &OrderBody) -> Vec<String> {
     lines
         .flat_map(|line| line.units.iter().map(move |unit| format!("{}/{unit}", line.ticket_type)))
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use reqwest::header::HeaderMap;
+
+    #[test]
+    fn a_double_clickers_clock_starts_at_the_first_acceptance() {
+        let begun = Instant::now();
+        let answered = |status, after| Answered {
+            answer: Answer {
+                what: String::new(),
+                status,
+                headers: HeaderMap::new(),
+                body: Vec::new(),
+            },
+            at: begun + Duration::from_secs(after),
+        };
+        let answers = [answered(503, 1), answered(202, 4), answered(202, 2)];
+        assert_eq!(first_acceptance(&answers), Some(begun + Duration::from_secs(2)));
+        assert_eq!(first_acceptance(&answers[..1]), None);
+    }
 }
