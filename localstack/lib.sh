@@ -35,11 +35,19 @@ die() {
   exit 1
 }
 
-# Two ports that nobody has: for a stack that stands beside others.
+# Two ports that nobody has: for a stack that stands beside others. Below those that outgoing
+# connections are given, as one of them could take the port until the stack listens there.
 free_ports() {
-  python3 -c 'import socket
-sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(2)]
-print(*(s.getsockname()[1] for s in sockets))'
+  python3 -c 'import random, socket
+free = []
+for port in random.sample(range(20000, 32000), 1000):
+    try:
+        free.append(socket.create_server(("127.0.0.1", port)))
+    except OSError:
+        continue
+    if len(free) == 2:
+        break
+print(*(s.getsockname()[1] for s in free))'
 }
 
 # This machine's processor, as template.yaml names it.
