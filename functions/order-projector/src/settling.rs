@@ -205,7 +205,8 @@ impl Settler {
         if let Some(other) = self.orders.order_fetch_by_key(customer, other).await? {
             let settled =
                 self.inventory.settle(&Settle::of(&other, case.event.epoch, true)).await?;
-            tracing::info!(order = %case.order.id, other = %other.id, ?settled, "orders contradicted");
+            let order = &case.order.id;
+            tracing::info!(%order, other = %other.id, ?settled, "orders contradicted");
         }
         self.reread(case).await
     }

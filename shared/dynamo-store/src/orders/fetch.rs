@@ -27,8 +27,9 @@ impl OrderStore {
         item.map(order_of).transpose()
     }
 
-    /// The order by what Redis keeps of its customer; consistent. For whoever has to look at an order that only
-    /// Redis named: one that was not paid in time, or that contradicts another.
+    /// The order by what Redis keeps of its customer; consistent. For whoever has to
+    /// look at an order that only Redis named: one that was not paid in time, or that
+    /// contradicts another.
     ///
     /// # Errors
     /// When DynamoDB fails or the item is corrupt.
