@@ -319,4 +319,11 @@ mod tests {
         assert!(only.admits_to(&event()) && !only.admits_to(&other));
         assert!(Pass::OPEN.admits_to(&event()) && Pass::OPEN.admits_to(&other));
     }
+
+    #[test]
+    fn a_viewer_is_nobodys_customer() {
+        let fan = CustomerId::parse("fan").unwrap();
+        assert_eq!(Principal::Customer(fan.clone()).customer(), Some(fan));
+        assert_eq!(Principal::Viewer.customer(), None);
+    }
 }

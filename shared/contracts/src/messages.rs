@@ -242,3 +242,34 @@ mod fingerprint_hex {
         Fingerprint::from_hex(&text).ok_or_else(|| D::Error::custom("not a fingerprint"))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reason_travels_as_a_word_and_is_read_again() {
+        for reason in GivenUp::ALL {
+            assert_eq!(GivenUp::parse(reason.as_str()), Some(reason));
+        }
+        assert_eq!(GivenUp::Unwritable.as_str(), "unwritable");
+        assert_eq!(GivenUp::parse(""), None);
+    }
+
+    #[test]
+    fn who_held_and_is_refused_waits_since_the_hold() {
+        let head = IntentHead {
+            order: OrderId::from_bytes([7; 16]),
+            customer: CustomerId::parse("fan").unwrap(),
+            event: EventId::parse("show").unwrap(),
+            epoch: Epoch(1),
+            fingerprint: Fingerprint([7; 32]),
+            currency: Currency::parse("TWD").unwrap(),
+            held_at: Timestamp::UNIX_EPOCH,
+        };
+        let now = Timestamp::from_second(60).unwrap();
+        let refusal = head.refusal(Rejection::HoldExpired, now);
+        assert_eq!((refusal.created_at, refusal.updated_at), (head.held_at, now));
+        assert_eq!(refusal.rejection, Some(Rejection::HoldExpired));
+    }
+}

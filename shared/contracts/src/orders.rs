@@ -384,4 +384,27 @@ mod tests {
         let stored: OrderStateBody = serde_json::from_value(json!("refunding")).unwrap();
         assert_eq!(stored, OrderStateBody::Stored(OrderState::Refunding));
     }
+
+    #[test]
+    fn only_an_order_that_waits_for_its_money_ends_by_itself() {
+        let pay_by = Timestamp::from_second(600).unwrap();
+        let order = |state| Order {
+            id: OrderId::from_bytes([7; 16]),
+            customer: domain::CustomerId::parse("fan").unwrap(),
+            event: EventId::parse("show").unwrap(),
+            epoch: domain::Epoch(1),
+            state,
+            rejection: None,
+            version: 1,
+            fingerprint: domain::Fingerprint([7; 32]),
+            lines: vec![],
+            total: Money { amount: 0, currency: Currency::parse("TWD").unwrap() },
+            created_at: Timestamp::UNIX_EPOCH,
+            updated_at: Timestamp::UNIX_EPOCH,
+            pay_by: Some(pay_by),
+        };
+        let expires_at = |state| OrderBody::from(order(state)).expires_at;
+        assert_eq!(expires_at(OrderState::Pending), Some(pay_by));
+        assert_eq!(expires_at(OrderState::Expired), None);
+    }
 }

@@ -465,6 +465,8 @@ mod tests {
         assert_eq!(Language::negotiate("fr, zh-Hant;q=0.5"), TraditionalChinese);
         assert_eq!(Language::negotiate("en;q=0, zh"), TraditionalChinese);
         assert_eq!(Language::negotiate("*;q=x,;,"), English);
+        assert_eq!(Language::negotiate("zh,en"), TraditionalChinese, "the first of two equals");
+        assert_eq!(Language::negotiate("zh;q=0"), English);
     }
 
     #[test]
@@ -505,5 +507,12 @@ mod tests {
             let body = Problem::new(reason).body(Language::English);
             assert_ne!(body.detail, body.title, "{reason:?}");
         }
+        let advice = |language| Reason::Unavailable.advice(language);
+        assert_eq!(advice(Language::English), Some("You can safely repeat the request."));
+        assert_eq!(advice(Language::TraditionalChinese), Some("您可以安心重試。"));
+        assert_eq!(Reason::SoldOut.advice(Language::English), None);
+        assert_eq!(Reason::TooManyOrders.retry_after_seconds(), Some(3_600));
+        assert_eq!(Reason::InProgress.retry_after_seconds(), Some(1));
+        assert_eq!(Reason::SoldOut.retry_after_seconds(), None);
     }
 }

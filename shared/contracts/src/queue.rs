@@ -212,4 +212,10 @@ mod tests {
         assert_eq!(pointers, ["/cap", "/grace_seconds", "/session_seconds", "/token_seconds"]);
         assert!(QueueSettingsBody { cap: 0, ..good }.parse().is_ok(), "0 halts the line");
     }
+
+    #[test]
+    fn a_wait_is_told_in_seconds_from_the_shortest_to_the_longest() {
+        let [low, high] = [65, 325].map(std::time::Duration::from_secs);
+        assert_eq!(wait_seconds(&WaitEstimate { low, high }), [65, 325]);
+    }
 }

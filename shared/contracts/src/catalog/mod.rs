@@ -75,3 +75,26 @@ fn given<'de, T: Deserialize<'de>, D: Deserializer<'de>>(
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_is_neither_blank_nor_endless_nor_of_several_lines() {
+        let mut faults = Faults::default();
+        assert_eq!(
+            faults.text("/good", &format!(" {} ", "天".repeat(MAX_TEXT))),
+            "天".repeat(MAX_TEXT)
+        );
+        for (pointer, text) in [
+            ("/blank", " \t".to_owned()),
+            ("/long", "天".repeat(MAX_TEXT + 1)),
+            ("/lines", "a\nb".to_owned()),
+        ] {
+            faults.text(pointer, &text);
+        }
+        let named: Vec<&str> = faults.0.iter().map(|fault| fault.pointer.as_str()).collect();
+        assert_eq!(named, ["/blank", "/long", "/lines"]);
+    }
+}

@@ -212,4 +212,36 @@ mod tests {
             ["/name", "/price/amount", "/price/currency", "/limit_per_customer", "/capacity"];
         assert_eq!(pointers(wrong), expected);
     }
+
+    #[test]
+    fn a_wish_is_met_by_a_type_that_is_all_it_asks_for() {
+        let edit: TicketTypeEdit =
+            serde_json::from_value(with("limit_per_customer", json!(4))).unwrap();
+        let wish = edit.parse(Currency::parse("TWD").unwrap()).unwrap();
+        let met = TicketType {
+            id: TicketTypeId::parse("standing").unwrap(),
+            index: 1,
+            kind: TicketKind::GeneralAdmission,
+            name: "Standing".to_owned(),
+            price: wish.price,
+            limit_per_customer: Some(4),
+            ceiling: 700,
+            capacity: 600,
+            partitions: 1,
+            version: 3,
+        };
+        assert!(wish.is_met_by(&met));
+        let dearer = Money { amount: wish.price.amount + 1, currency: wish.price.currency };
+        for other in [
+            TicketType { kind: TicketKind::ReservedSeating, ..met.clone() },
+            TicketType { name: "Seated".to_owned(), ..met.clone() },
+            TicketType { price: dearer, ..met.clone() },
+            TicketType { limit_per_customer: None, ..met.clone() },
+            TicketType { capacity: 599, ..met.clone() },
+        ] {
+            assert!(!wish.is_met_by(&other), "{other:?}");
+        }
+        let of_seats = TicketTypeWish { capacity: None, ..wish };
+        assert!(of_seats.is_met_by(&met), "that follows from the seats");
+    }
 }

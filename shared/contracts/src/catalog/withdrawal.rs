@@ -161,4 +161,15 @@ mod tests {
         let body = json!({"ticket_type": "t", "seats": ["A-1-1", "A-1-1"], "quantity": 1});
         assert_eq!(parse(body), Err(vec!["/quantity".to_owned(), "/seats/1".to_owned()]));
     }
+
+    #[test]
+    fn what_is_said_about_a_withdrawal_points_to_where_it_was_sent() {
+        let edit = |body| serde_json::from_value::<WithdrawalEdit>(body).unwrap();
+        let seats = edit(json!({"ticket_type": "t", "seats": ["A-1-1", "A-1-2"]}));
+        let seat = |label| SeatLabel::parse(label).unwrap();
+        assert_eq!(seats.seat_pointer(&seat("A-1-2")), "/seats/1");
+        assert_eq!(seats.seat_pointer(&seat("A-1-3")), "/seats");
+        assert_eq!(seats.wanted_pointer(), "/seats");
+        assert_eq!(edit(json!({"ticket_type": "t", "quantity": 1})).wanted_pointer(), "/quantity");
+    }
 }

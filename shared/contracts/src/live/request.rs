@@ -172,6 +172,21 @@ mod tests {
             "action": "subscribe", "event": "e", "sections": vec!["A"; MAX_SECTIONS + 1],
         });
         assert_eq!(pointer(&many.to_string()), "/sections");
+        let most = serde_json::json!({
+            "action": "subscribe", "event": "e", "sections": vec!["A"; MAX_SECTIONS],
+        });
+        assert!(ClientMessage::parse(&most.to_string()).is_ok());
+    }
+
+    #[test]
+    fn a_message_has_16_kib_at_most() {
+        let of = |bytes: usize| {
+            let head = r#"{"action":"ping","padding":""#;
+            format!("{head}{}\"}}", "x".repeat(bytes - head.len() - 2))
+        };
+        assert_eq!(ClientMessage::parse(&of(16_384)), Ok(ClientMessage::Ping));
+        let too_large = ClientMessage::parse(&of(16_385)).unwrap_err();
+        assert_eq!(too_large.reason, Reason::TooLarge);
     }
 
     #[test]

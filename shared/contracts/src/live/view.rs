@@ -120,20 +120,16 @@ impl SeatView {
 
     /// Applies the changes that came before the snapshot they need.
     fn catch_up(&mut self, otherwise: Followed) -> Followed {
-        let mut outcome = otherwise;
         let mut waiting = std::mem::take(&mut self.waiting);
         waiting.sort_by_key(|changes| (changes.epoch, changes.from));
-        for changes in &waiting {
-            match self.change(changes) {
-                Followed::Ignored => {}
-                Followed::Applied if outcome == Followed::Ignored => outcome = Followed::Applied,
-                Followed::Applied => {}
-                Followed::NeedsSnapshot => outcome = Followed::NeedsSnapshot,
-            }
-        }
-        match self.needed {
-            Some(needed) if !self.has(needed) => Followed::NeedsSnapshot,
-            _ => outcome,
+        let followed: Vec<Followed> = waiting.iter().map(|changes| self.change(changes)).collect();
+        let is_behind = self.needed.is_some_and(|needed| !self.has(needed));
+        if is_behind || followed.contains(&Followed::NeedsSnapshot) {
+            Followed::NeedsSnapshot
+        } else if followed.contains(&Followed::Applied) {
+            Followed::Applied
+        } else {
+            otherwise
         }
     }
 
