@@ -347,7 +347,11 @@ impl Reason {
     #[must_use]
     pub fn advice(self, language: Language) -> Option<&'static str> {
         const TEXTS: [(Reason, &str, &str); 3] = [
-            (Reason::Unavailable, "You can safely repeat the request.", "您可以安心重試。"),
+            (
+                Reason::Unavailable,
+                "You can safely repeat the request; with the same Idempotency-Key, if it had one.",
+                "您可以安心重試；若有 Idempotency-Key，請使用相同的值。",
+            ),
             (
                 Reason::Internal,
                 "You can repeat the request; with the same Idempotency-Key, if it had one.",
@@ -508,8 +512,16 @@ mod tests {
             assert_ne!(body.detail, body.title, "{reason:?}");
         }
         let advice = |language| Reason::Unavailable.advice(language);
-        assert_eq!(advice(Language::English), Some("You can safely repeat the request."));
-        assert_eq!(advice(Language::TraditionalChinese), Some("您可以安心重試。"));
+        assert_eq!(
+            advice(Language::English),
+            Some(
+                "You can safely repeat the request; with the same Idempotency-Key, if it had one."
+            )
+        );
+        assert_eq!(
+            advice(Language::TraditionalChinese),
+            Some("您可以安心重試；若有 Idempotency-Key，請使用相同的值。")
+        );
         assert_eq!(Reason::SoldOut.advice(Language::English), None);
         assert_eq!(Reason::TooManyOrders.retry_after_seconds(), Some(3_600));
         assert_eq!(Reason::InProgress.retry_after_seconds(), Some(1));

@@ -40,6 +40,8 @@ const fn operation(
 const GET: &[&str] = &["GetItem"];
 const QUERY: &[&str] = &["Query"];
 const PUT: &[&str] = &["PutItem"];
+/// Where the outcome of the put is unknown, the item is read.
+const PUT_AND_LOOK: &[&str] = &["GetItem", "PutItem"];
 const UPDATE: &[&str] = &["UpdateItem"];
 
 /// Every operation of the stores.
@@ -77,8 +79,8 @@ pub const OPERATIONS: &[Operation] = &[
     operation("order_fetch_by_key", Table::Orders, GET),
     operation("orders_fetch", Table::Orders, &["BatchGetItem"]),
     operation("orders_list", Table::Orders, QUERY),
-    operation("order_refuse", Table::Orders, PUT),
-    operation("order_persist", Table::Orders, PUT),
+    operation("order_refuse", Table::Orders, PUT_AND_LOOK),
+    operation("order_persist", Table::Orders, PUT_AND_LOOK),
     operation("order_persist", Table::Units, PUT),
     operation("order_end", Table::Orders, UPDATE),
     operation("order_end", Table::Units, &["DeleteItem", "GetItem"]),

@@ -34,6 +34,8 @@ pub struct Stack {
     pub connections_table: String,
     /// The queue of order intents.
     pub order_intents_queue_url: String,
+    /// The queue of orders that Redis still has to be made to agree with.
+    pub settle_retries_queue_url: String,
     /// Where order intents end that were given up.
     pub order_intents_dead_letters_url: String,
     /// Where the letters of such orders are kept.

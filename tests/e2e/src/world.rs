@@ -11,6 +11,9 @@ use crate::live::LiveConnection;
 use crate::stack::Stack;
 use crate::until::{SOON, Seen, eventually};
 
+/// Of the functions behind the other queues of orders, in seconds.
+const OTHER_TIMEOUTS: u32 = 30;
+
 /// A running stack and the clients for it.
 #[derive(Debug, Clone)]
 pub struct World {
@@ -74,14 +77,31 @@ impl World {
     /// # Errors
     /// When some stay, or the queue service refuses.
     pub async fn until_intents_are_worked_off(&self) -> Result<(), ClientError> {
+        let timeout = self.stack.persistence_timeout_seconds;
+        self.until_worked_off(&self.stack.order_intents_queue_url, timeout).await
+    }
+
+    /// Waits until nothing that concerns an order is on its way: no intent, no dead
+    /// letter of one, no order that Redis has to be made to agree with.
+    ///
+    /// # Errors
+    /// When something is left.
+    pub async fn until_orders_are_at_rest(&self) -> Result<(), ClientError> {
+        self.until_intents_are_worked_off().await?;
+        for queue in
+            [&self.stack.order_intents_dead_letters_url, &self.stack.settle_retries_queue_url]
+        {
+            self.until_worked_off(queue, OTHER_TIMEOUTS).await?;
+        }
+        Ok(())
+    }
+
+    async fn until_worked_off(&self, queue: &str, timeout: u32) -> Result<(), ClientError> {
         let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
-        let ask = json!({
-            "QueueUrl": self.stack.order_intents_queue_url,
-            "AttributeNames": names,
-        });
+        let ask = json!({"QueueUrl": queue, "AttributeNames": names});
         // A message whose function died comes back after six times its timeout.
-        let within = SOON + 6 * Duration::from_secs(self.stack.persistence_timeout_seconds.into());
-        eventually("the queue is worked off", within, async || {
+        let within = SOON + 6 * Duration::from_secs(timeout.into());
+        eventually("a queue is worked off", within, async || {
             let answer = self.sqs("GetQueueAttributes", &ask).await?;
             let count = |name: &&str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
             let counts: Vec<Option<u32>> = names.iter().map(count).collect();

@@ -1,4 +1,5 @@
-//! The tables are away for longer than holds last, while intents pile up.
+//! The tables are away while intents pile up, and every second hold is over before
+//! they are back.
 
 #![expect(clippy::expect_used, reason = "only tests come here")]
 
@@ -7,6 +8,7 @@ use std::time::Duration;
 
 use contracts::messages::OrderIntent;
 use domain::{OrderState, Rejection};
+use dynamo_store::order_of_image;
 use futures::{StreamExt, stream};
 use lambda_kit::batch::Deadline;
 use lambda_kit::testing::sqs_event;
@@ -42,10 +44,12 @@ pub struct Outcome {
     pub refused: usize,
     /// So many are anything else, or nothing.
     pub lost: usize,
-    /// What all the orders take in their table, in bytes that are billed.
-    pub order_bytes: usize,
-    /// What their units take.
-    pub unit_bytes: usize,
+    /// What an order takes in its table on average, in bytes that are billed.
+    pub bytes_per_order: usize,
+    /// What its unit takes.
+    pub bytes_per_unit: usize,
+    /// What a refused one takes.
+    pub bytes_per_refusal: usize,
 }
 
 /// Queues so many intents, every second of which outlives its hold: all of them come
@@ -64,10 +68,9 @@ pub async fn outlast(intents: u32) -> Outcome {
     queued.iter().for_each(|intent| house.resend(intent));
 
     house.sale.wire.break_after(0);
-    let left = deliver(&house, queued.clone(), 1).await;
+    let mut left = deliver(&house, queued.clone(), 1).await;
     let came_back = left.len();
     house.sale.wire.heal();
-    let mut left = left;
     while !left.is_empty() {
         let before = left.len();
         left = deliver(&house, left, RECEIVED).await;
@@ -107,29 +110,36 @@ async fn deliver_batch(house: &House, batch: &[OrderIntent], received: u32) -> V
 }
 
 async fn outcome_of(house: &House, queued: &[OrderIntent], came_back: usize) -> Outcome {
-    let orders: BTreeMap<_, _> =
-        house.orders().await.into_iter().map(|order| (order.id, order)).collect();
-    let mut outcome = Outcome {
+    let items = house.items(&house.sale.dynamo.tables.orders).await;
+    let stored = items.into_iter().map(|item| {
+        let bytes = billed_bytes(&item);
+        (order_of_image(item.into()).expect("an order"), bytes)
+    });
+    let orders: BTreeMap<_, _> = stored.map(|(order, bytes)| (order.id, (order, bytes))).collect();
+    let (mut persisted, mut refused, mut lost) = (Vec::new(), Vec::new(), 0);
+    for intent in queued {
+        match orders.get(&intent.order) {
+            Some((order, bytes)) if order.state == OrderState::Pending => persisted.push(*bytes),
+            Some((order, bytes)) if order.rejection == Some(Rejection::HoldExpired) => {
+                refused.push(*bytes);
+            }
+            Some(_) | None => lost += 1,
+        }
+    }
+    let units = house.items(&house.sale.dynamo.tables.units).await;
+    let units: Vec<usize> = units.iter().map(billed_bytes).collect();
+    Outcome {
         queued: queued.len(),
         came_back,
-        persisted: 0,
-        refused: 0,
-        lost: 0,
-        order_bytes: bytes_of(house, &house.sale.dynamo.tables.orders).await,
-        unit_bytes: bytes_of(house, &house.sale.dynamo.tables.units).await,
-    };
-    for intent in queued {
-        let order = orders.get(&intent.order);
-        let said = order.map(|order| (order.state, &order.rejection));
-        *match said {
-            Some((OrderState::Pending, None)) => &mut outcome.persisted,
-            Some((OrderState::Rejected, Some(Rejection::HoldExpired))) => &mut outcome.refused,
-            _ => &mut outcome.lost,
-        } += 1;
+        persisted: persisted.len(),
+        refused: refused.len(),
+        lost,
+        bytes_per_order: mean(&persisted),
+        bytes_per_unit: mean(&units),
+        bytes_per_refusal: mean(&refused),
     }
-    outcome
 }
 
-async fn bytes_of(house: &House, table: &str) -> usize {
-    house.items(table).await.iter().map(billed_bytes).sum()
+fn mean(bytes: &[usize]) -> usize {
+    bytes.iter().sum::<usize>() / bytes.len().max(1)
 }

@@ -10,7 +10,6 @@ pub mod scenario;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use aws_sdk_dynamodb::Client;
 use axum::Router;
 use contracts::messages::{OrderIntent, SettleRetry};
 use dead_letters::handler::{Compensation, ONE_LETTER};
@@ -225,9 +224,7 @@ impl House {
     }
 
     async fn project(&self, projector: &Projector) {
-        let client = Client::new(&self.sale.dynamo.sdk_config());
-        let items = client.scan().table_name(&self.sale.dynamo.tables.orders).send().await;
-        let items = items.expect("the table").items.unwrap_or_default();
+        let items = self.items(&self.sale.dynamo.tables.orders).await;
         self.kept().images.extend(items.into_iter().map(serde_dynamo::Item::from));
         let images = self.kept().images.clone();
         for (at, image) in images.into_iter().enumerate().rev() {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use contracts::messages::OrderIntent;
 use domain::{Line, Order, OrderState};
 use serde_json::{Value, json};
-use test_sale::{places, seats};
+use test_sale::{now, places, seats};
 use test_support::wire::Fault;
 
 use crate::{House, LONG};
@@ -52,6 +52,13 @@ impl Kind {
             Self::Places => places(2),
             Self::Seats => seats([0, 1]),
         }
+    }
+}
+
+/// Until an intent's hold is over.
+pub async fn lapsed(intent: &OrderIntent) {
+    while now() <= intent.expires_at {
+        tokio::time::sleep(Duration::from_millis(5)).await;
     }
 }
 

@@ -10,7 +10,7 @@ use fault_points::{
     RESERVATION_MARK_RAISED, RESERVATION_READ, RESERVATION_SENT,
 };
 use faults::House;
-use faults::scenario::{CAPACITY, FAN, KEY, Kind};
+use faults::scenario::{CAPACITY, FAN, KEY, Kind, lapsed};
 use lambda_kit::testing::TestResponse;
 use serde_json::json;
 use test_sale::{Sale, now};
@@ -182,9 +182,7 @@ async fn b24_a_hold_that_lapsed_while_its_intent_waited_is_never_held_again() {
         let moment = Duration::from_millis(50);
         let intent = house.sale.hold_for(FAN, KEY, vec![kind.line()], moment).await;
         house.resend(&intent);
-        while now() <= intent.expires_at {
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
+        lapsed(&intent).await;
         let second = again(&house, kind).await;
         assert_eq!((second.status, second.reason().as_str()), (409, "hold_expired"));
         assert_eq!(house.deliver().await, Vec::<String>::new());

@@ -2,9 +2,11 @@
 
 #![cfg(test)]
 
+use std::time::Duration;
+
 use domain::{OrderState, Rejection};
 use faults::House;
-use faults::scenario::{CAPACITY, FAN, KEY, Kind};
+use faults::scenario::{CAPACITY, FAN, KEY, Kind, lapsed};
 use lambda_kit::testing::TestResponse;
 
 async fn ask(house: &House, fan: &str, kind: Kind) -> TestResponse {
@@ -38,9 +40,10 @@ async fn m8_what_dynamodb_says_is_taken_is_offered_once_at_most() {
     for kind in Kind::ALL {
         let house = House::of(CAPACITY, CAPACITY).await;
         // Persisted; the settle is lost, the stream is late, the hold times out.
-        let sold = house.sale.hold("ann", KEY, vec![kind.line()]).await;
+        let moment = Duration::from_millis(50);
+        let sold = house.sale.hold_for("ann", KEY, vec![kind.line()], moment).await;
         house.sale.persist_unsettled(&sold, faults::LONG).await;
-        house.sale.forget(&sold).await;
+        lapsed(&sold).await;
         assert_eq!(ask(&house, FAN, kind).await.status, 202, "Redis can't know better");
         // That intent finds the owner, and Redis is told before the order is refused.
         assert_eq!(house.deliver().await, Vec::<String>::new());

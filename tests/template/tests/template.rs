@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
+use std::time::Duration;
 
 use order_persistence::backoff::return_seconds;
 use template_test::code::Code;
@@ -83,6 +84,16 @@ fn every_function_reaches_dynamodb_when_it_starts() {
         let main = main.unwrap();
         assert!(opening.iter().any(|call| main.contains(call)), "{name} does not");
     }
+}
+
+/// Its own words come before the function is ended.
+#[test]
+fn a_request_for_an_order_is_given_up_before_the_functions_time_is() {
+    let text = fs::read_to_string(root().join("template.yaml")).unwrap();
+    let globals = text.split("\nGlobals:").nth(1).unwrap();
+    let timeout = globals.lines().find_map(|line| line.trim().strip_prefix("Timeout: ")).unwrap();
+    let timeout = Duration::from_secs(timeout.parse().unwrap());
+    assert!(reservation::till::LONGEST + Duration::from_secs(1) < timeout);
 }
 
 #[test]

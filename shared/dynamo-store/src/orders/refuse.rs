@@ -12,8 +12,8 @@ use super::record::{is_same_item, order_of};
 use crate::StoreError;
 
 /// DynamoDB takes no write at an item while a transaction is at it: then the same
-/// order is being decided elsewhere, which takes milliseconds. It is waited for
-/// for two seconds; a third is kept for the last try.
+/// order is being decided elsewhere, which takes milliseconds. It is tried
+/// again for up to two seconds; a third is kept for the last try.
 const PATIENCE: Patience = Patience { tries: 6, time_left: Duration::from_secs(3) };
 
 /// What storing a refusal came to.
@@ -31,7 +31,7 @@ impl OrderStore {
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown, repeating is safe.
-    /// `Contended` when another decision was under way for two seconds.
+    /// `Contended` when another decision was under way all the time.
     pub async fn order_refuse(&self, refusal: &Order) -> Result<Refused, StoreError> {
         let claim = claim_of(refusal)?;
         let outcome = self.receipts.claim(&claim, PATIENCE).await?;

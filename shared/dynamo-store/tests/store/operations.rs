@@ -9,7 +9,7 @@ use dynamo_store::{
 };
 use serde_json::{Value, json};
 use test_support::dynamo::{Dynamo, Tables};
-use test_support::wire::{Sent, Wire};
+use test_support::wire::{Fault, Sent, Wire};
 
 use crate::given::{self, PATIENT, Stores, line, partitions, serials};
 
@@ -171,9 +171,12 @@ async fn orders(recorder: &mut Recorder<'_>, Stores { orders, .. }: &Stores) {
     let partitions = partitions();
     let (event, floor) = (given::event_id(), given::type_id("floor"));
     let mut order = given::order("fan-1", vec![line("floor", serials([0]))]);
+    // Their longest way: the outcome is unknown, and the order is read.
+    recorder.wire.next("TransactWriteItems", Fault::ReplyLost);
     let persist = orders.order_persist(&order, &partitions, PATIENT);
     recorder.record("order_persist", persist).await.unwrap();
     let refusal = given::refusal(given::intent("fan-2", "k"));
+    recorder.wire.next("PutItem", Fault::ReplyLost);
     recorder.record("order_refuse", orders.order_refuse(&refusal)).await.unwrap();
     let fetch = orders.order_fetch(&order.customer, &order.id);
     recorder.record("order_fetch", fetch).await.unwrap();

@@ -219,7 +219,7 @@ pub fn idempotency_key(headers: &HeaderMap) -> Result<IdempotencyKey, Failure> {
     let read = match (values.next(), values.next()) {
         (None, _) => Err(Text::Missing),
         (Some(_), Some(_)) => Err(Text::GivenTwice),
-        // A text that is no visible ASCII breaks the rule of keys as an empty one does.
+        // A text that is not printable breaks the rule of keys as an empty one does.
         (Some(value), None) => {
             IdempotencyKey::from_header(value.to_str().unwrap_or_default()).map_err(Text::from)
         }

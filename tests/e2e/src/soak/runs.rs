@@ -60,7 +60,7 @@ pub async fn all(options: &Options, mut tell: impl FnMut(&str)) -> Result<Outcom
     while let Some(run) = runs.next().await {
         outcome.count(run?, &mut tell);
     }
-    World::connect()?.until_intents_are_worked_off().await?;
+    World::connect()?.until_orders_are_at_rest().await?;
     outcome.seconds = begun.elapsed().as_secs();
     Ok(outcome)
 }

@@ -25,10 +25,14 @@ async fn main() -> ExitCode {
     let begun = Instant::now();
     let outcome = outlast(intents).await;
     tell(&format!("{intents} intents in {:.0} s", begun.elapsed().as_secs_f64()));
-    let each = (outcome.order_bytes + outcome.unit_bytes) / outcome.queued.max(1);
+    let a_day = (outcome.bytes_per_order + outcome.bytes_per_unit) / 10;
     tell(&format!(
-        "{each} bytes an order, its units included, half of them refused: {} MB a day of 100,000",
-        each / 10
+        "{} bytes an order, {} its unit, {} a refusal; 100,000 orders a day grow by {} MB, 100,000 refusals by {} MB",
+        outcome.bytes_per_order,
+        outcome.bytes_per_unit,
+        outcome.bytes_per_refusal,
+        a_day,
+        outcome.bytes_per_refusal / 10
     ));
     tell(&serde_json::to_string(&outcome).expect("an outcome"));
     ExitCode::from(u8::from(outcome.lost > 0))
