@@ -55,14 +55,15 @@ impl Sale {
         put.header("if-none-match", "*").json(body).send().await?.success()
     }
 
-    /// Says what the sale shall be: `open`, `paused` or `closed`.
+    /// Says what the sale shall be: `open`, `paused` or `closed`. Where the answer asks
+    /// for it, it is said again, under the same key.
     ///
     /// # Errors
     /// When it is refused.
     pub async fn switch(&self, state: &str) -> Result<(), ClientError> {
         let put = self.api().put(&self.path("/sale")).by(&self.operator);
         let put = put.header("idempotency-key", &new_word()).json(&json!({"state": state}));
-        put.send().await?.success()?;
+        put.send_politely().await?.success()?;
         Ok(())
     }
 
