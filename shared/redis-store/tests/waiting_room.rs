@@ -146,6 +146,25 @@ async fn entering_twice_is_one_session_counted_once() {
     }
 }
 
+#[tokio::test]
+async fn no_session_is_renewed_past_its_end_though_its_slot_is_kept_a_little_longer() {
+    for engine in Engine::ALL {
+        let mut short = patient(1);
+        short.settings.session_seconds = 1;
+        let line = Line::open(engine, &short).await;
+        line.join(1).await;
+        let Entry::Entered { token_expires_at, session_ends_at, .. } = line.enter(1).await else {
+            panic!("not in")
+        };
+        assert_eq!(token_expires_at, session_ends_at, "no token outlives its session");
+        while Timestamp::now() <= session_ends_at {
+            tokio::task::yield_now().await;
+        }
+        assert_eq!(line.enter(1).await, Entry::Ended);
+        assert_eq!(line.shoppers().await, (1, 0), "until its last token is surely gone");
+    }
+}
+
 /// W6, in small: everybody there is room for is called at once, then nobody.
 #[tokio::test]
 async fn as_many_as_the_cap_are_in_at_once_then_none() {
