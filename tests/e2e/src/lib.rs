@@ -12,6 +12,7 @@ pub mod error;
 pub mod http;
 pub mod identity;
 pub mod live;
+pub mod mapping;
 pub mod plan;
 pub mod sale;
 pub mod soak;

@@ -25,6 +25,15 @@ pub struct World {
     pub identity: Identity,
 }
 
+/// How many messages of a queue are where.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Messages {
+    /// Nobody has them.
+    pub waiting: u32,
+    /// A function has them, or had them when it died.
+    pub taken: u32,
+}
+
 /// More requests at once than any journey sends at one instant on purpose.
 const AT_ONCE: usize = 64;
 
@@ -97,15 +106,32 @@ impl World {
     }
 
     async fn until_worked_off(&self, queue: &str, timeout: u32) -> Result<(), ClientError> {
-        let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
-        let ask = json!({"QueueUrl": queue, "AttributeNames": names});
         // A message whose function died comes back after six times its timeout.
         let within = SOON + 6 * Duration::from_secs(timeout.into());
-        eventually("a queue is worked off", within, async || {
+        self.until_queue(queue, Messages::default(), within).await
+    }
+
+    /// Waits until so many intents wait, and so many are with functions.
+    ///
+    /// # Errors
+    /// When there stay others, or the queue service refuses.
+    pub async fn until_intents(&self, wanted: Messages) -> Result<(), ClientError> {
+        self.until_queue(&self.stack.order_intents_queue_url, wanted, SOON).await
+    }
+
+    async fn until_queue(
+        &self,
+        queue: &str,
+        wanted: Messages,
+        within: Duration,
+    ) -> Result<(), ClientError> {
+        let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
+        let ask = json!({"QueueUrl": queue, "AttributeNames": names});
+        eventually("a queue holds what it should", within, async || {
             let answer = self.sqs("GetQueueAttributes", &ask).await?;
-            let count = |name: &&str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
-            let counts: Vec<Option<u32>> = names.iter().map(count).collect();
-            Ok(Seen::when(counts == [Some(0), Some(0)], counts))
+            let count = |name: &str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
+            let [waiting, taken] = names.map(count);
+            Ok(Seen::when([waiting, taken] == [wanted.waiting, wanted.taken].map(Some), answer))
         })
         .await?;
         Ok(())

@@ -10,7 +10,7 @@ use e2e::soak::options::Options;
 use e2e::soak::{processes, runs};
 use e2e::stack::Stack;
 use e2e::until::{SOON, Seen, eventually};
-use e2e::world::World;
+use e2e::world::{Messages, World};
 use fault_points::PERSISTENCE_COMMITTED;
 use futures::future::try_join_all;
 use serde_json::json;
@@ -33,7 +33,8 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
     for _ in 1..=3 {
         buyers.push(sale.shopper().await?);
     }
-    // At the same moment, so that one batch has several.
+    // Nothing is taken before all are there, so that one batch has them all.
+    world.leave_intents().await?;
     let bought = try_join_all(buyers.into_iter().zip(1..).map(async |(buyer, seat)| {
         let lines = json!([{"ticket_type": "floor", "quantity": 2},
                            {"ticket_type": "stalls", "seats": [format!("A-1-{seat}")]}]);
@@ -41,13 +42,17 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
         let order: OrderBody = sale.buy(&buyer, &key, lines.clone()).await?.expect(202)?.json()?;
         Ok::<_, ClientError>((buyer, key, lines, order.id))
     }))
-    .await?;
+    .await;
+    let waiting = world.until_intents(Messages { waiting: 3, taken: 0 }).await;
+    world.take_intents().await?;
+    let (bought, ()) = (bought?, waiting?);
     let pid = eventually("a process stands in the middle of its batch", SOON, async || {
         let pid = std::fs::read_to_string(&came).ok().and_then(|text| text.parse::<u32>().ok());
         Ok(pid.map_or(Seen::NotYet("nobody yet".to_owned()), Seen::Yes))
     })
     .await;
     let pid = pid.inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+    world.until_intents(Messages { waiting: 0, taken: 3 }).await?;
     assert!(processes::kill(pid), "it stood there");
     std::fs::remove_file(&file).map_err(ClientError::File)?;
     for (buyer, key, lines, order) in &bought {

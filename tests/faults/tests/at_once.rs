@@ -4,7 +4,8 @@
 
 use std::time::Duration;
 
-use domain::{OrderState, Rejection};
+use domain::{Epoch, OrderState, Rejection};
+use dynamo_store::Ended;
 use fault_points::{
     Faults, Gate, PERSISTENCE_COMMITTED, Point, RESERVATION_DECIDED, RESERVATION_HELD,
     RESERVATION_MARK_RAISED, RESERVATION_READ, RESERVATION_SENT,
@@ -13,7 +14,7 @@ use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind, lapsed};
 use lambda_kit::testing::TestResponse;
 use serde_json::json;
-use test_sale::{Sale, now};
+use test_sale::{Sale, now, partitions};
 use test_support::redis::Proxy;
 use test_support::wire::Fault;
 
@@ -256,6 +257,26 @@ async fn b12_a_repeat_is_told_the_first_order_at_the_first_price_also_without_re
         same(&first, &again(&house, kind).await);
         house.sale.redis.stop();
         same(&first, &again(&house, kind).await);
+    }
+}
+
+/// B12: by then the order may have ended, and no inventory knows it any more.
+#[tokio::test]
+async fn b12_a_repeat_takes_nothing_where_redis_has_forgotten_that_the_order_ended() {
+    for kind in Kind::ALL {
+        let house = House::of(CAPACITY, CAPACITY).await;
+        let first = again(&house, kind).await;
+        sold_once(&house).await;
+        let order = house.fans_order().await;
+        let (orders, to) = (&house.sale.orders, OrderState::Expired);
+        let ended = orders.order_end(&order, to, now(), &partitions()).await;
+        assert!(matches!(ended, Ok(Ended::Ended { .. })), "{ended:?}");
+        house.sale.open_epoch(Epoch(2), CAPACITY, CAPACITY).await;
+        let repeat = again(&house, kind).await;
+        same(&first, &repeat);
+        assert_eq!(repeat.json()["state"], "expired");
+        house.rest().await;
+        house.audit(CAPACITY, CAPACITY).await;
     }
 }
 
