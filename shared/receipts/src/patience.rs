@@ -26,11 +26,12 @@ impl Patience {
         Self { tries: 3, time_left }
     }
 
-    /// How long to wait before one more try; none: that was the last.
+    /// How long to wait before one more try; none: that was the last. A pause that is
+    /// too long is cut to what there is room for: the last try is made at the end.
     pub(crate) fn pause(self, tries: u32, elapsed: Duration, random: u64) -> Option<Duration> {
-        let pause = pause(tries, random);
-        let fits = elapsed + pause + ONE_TRY <= self.time_left;
-        (tries < self.tries && fits).then_some(pause)
+        let room = self.time_left.checked_sub(elapsed + ONE_TRY)?;
+        let goes_on = tries < self.tries && room >= FIRST_PAUSE;
+        goes_on.then(|| pause(tries, random).min(room))
     }
 }
 
@@ -82,6 +83,7 @@ mod tests {
         let patience = Patience { tries: 9, time_left: ms(2_000) };
         assert_eq!(patience.pause(1, ms(950), 0), Some(ms(50)));
         assert_eq!(patience.pause(1, ms(951), 0), None);
-        assert_eq!(patience.pause(2, ms(950), 0), None);
+        assert_eq!(patience.pause(2, ms(950), 0), Some(ms(50)), "cut to the room there is");
+        assert_eq!(patience.pause(2, ms(5_000), 0), None);
     }
 }

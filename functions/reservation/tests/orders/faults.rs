@@ -122,7 +122,8 @@ async fn where_nothing_is_decided_within_two_seconds_the_same_key_is_to_come_aga
     }
     let begun = std::time::Instant::now();
     let answer = shop.order("ann", "k", &places(1)).await;
-    assert!(begun.elapsed().as_secs() <= 2, "{:?}", begun.elapsed());
+    let waited = begun.elapsed();
+    assert!((1_500..3_000).contains(&waited.as_millis()), "{waited:?}");
     assert_eq!((answer.status, answer.reason().as_str()), (409, "in_progress"));
     assert_eq!(answer.header("retry-after"), "1");
     assert_eq!(answer.json()["order"], serde_json::Value::Null, "it is no decision");
