@@ -27,7 +27,7 @@ const PATIENCE: Duration = Duration::from_secs(3);
 const FIRST_RETRY_SECONDS: u32 = 2;
 const LONGEST_RETRY_SECONDS: u32 = 300;
 
-/// What one retry takes at most; none is begun with less time left.
+/// What one order takes at most; none is begun with less time left.
 pub const ONE_RETRY: Duration = Duration::from_secs(5);
 
 /// All that orders are projected with.
@@ -54,17 +54,19 @@ impl Projector {
     /// named comes again. (Of a shard, everything from the first one named.)
     pub async fn handle(&self, trigger: Trigger, deadline: Deadline) -> SqsBatchResponse {
         match trigger {
-            Trigger::Stream(changes) => self.changes(changes).await,
+            Trigger::Stream(changes) => self.changes(changes, deadline).await,
             Trigger::Retries(event) => self.retries(event, deadline).await,
         }
     }
 
-    async fn changes(&self, changes: Vec<Change>) -> SqsBatchResponse {
+    async fn changes(&self, changes: Vec<Change>, deadline: Deadline) -> SqsBatchResponse {
         let latest = latest(changes);
         let stuck: Vec<Option<&str>> = stream::iter(&latest)
             .map(|latest| async move {
-                let projected = self.project(&latest.order).await;
-                projected.is_err().then_some(latest.sequence.as_str())
+                // The shard comes back to what there is no time for.
+                let projected =
+                    deadline.allows_another() && self.project(&latest.order).await.is_ok();
+                (!projected).then_some(latest.sequence.as_str())
             })
             .buffer_unordered(CONCURRENCY)
             .collect()

@@ -79,7 +79,11 @@ impl Settler {
         if order.state == OrderState::Rejected {
             return self.give_back(&order, event).await;
         }
-        let mut case = Case { order, event, reread: false, contradictors: Vec::new() };
+        self.agree(Case { order, event, reread: false, contradictors: Vec::new() }).await
+    }
+
+    /// Asks Redis until it agrees, or does not now.
+    async fn agree(&self, mut case: Case) -> Result<Settlement, SettleError> {
         for _ in 0..ROUNDS {
             let wish = Settle::of(&case.order, case.event.epoch, case.reread);
             let settled = self.inventory.settle(&wish).await?;
@@ -209,5 +213,32 @@ impl Settler {
             tracing::info!(%order, other = %other.id, ?settled, "orders contradicted");
         }
         self.reread(case).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::OrderState::Expired;
+    use dynamo_store::Ended;
+    use test_sale::{LONG, Sale, now, partitions, places, show};
+
+    #[tokio::test]
+    async fn m13_what_was_read_before_another_epoch_was_seen_counts_no_more() {
+        let sale = Sale::of(10, 0).await;
+        let events = sale.event_cache();
+        let event = events.event_cached(&show()).await.unwrap().unwrap();
+        let intent = sale.hold("ann", "k", vec![places(2)]).await;
+        let order = sale.persist(&intent, LONG).await;
+        let case = Case { order: order.clone(), event, reread: true, contradictors: Vec::new() };
+        // It ends, and an inventory without it is built, before Redis is asked again.
+        let ended = sale.orders.order_end(&order, Expired, now(), &partitions()).await.unwrap();
+        assert!(matches!(ended, Ended::Ended { .. }));
+        sale.open_epoch(Epoch(2), 10, 0).await;
+        let inventory = sale.inventory.clone();
+        let settler = Settler { orders: sale.orders.clone(), inventory, events };
+        assert_eq!(settler.agree(case).await.unwrap(), Settlement::Done);
+        let counts = sale.counts("floor").await;
+        assert_eq!((counts.held, counts.sold, counts.remaining), (0, 0, 10));
     }
 }

@@ -142,6 +142,14 @@ fn what_is_given_up_goes_to_a_dead_letter_queue() {
 }
 
 #[test]
+fn no_record_is_skipped_that_the_stream_still_has() {
+    let fault = "OrderStreamTrigger gives up records that the stream still has";
+    let (tries, age) = ("MaximumRetryAttempts: -1", "MaximumRecordAgeInSeconds: 86400");
+    assert_broken(queues::streams, tries, "MaximumRetryAttempts: 20", fault);
+    assert_broken(queues::streams, age, "MaximumRecordAgeInSeconds: 3600", fault);
+}
+
+#[test]
 fn somebody_is_told_of_what_nobody_works_off() {
     let metric = "MetricName: ApproximateNumberOfMessagesVisible\n      Dimensions: [{Name: QueueName, Value: !GetAtt OrderIntentsParked.QueueName}]";
     let other = metric.replace("OrderIntentsParked", "OrderIntentsQueue");

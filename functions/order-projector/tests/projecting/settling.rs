@@ -2,6 +2,9 @@
 
 use contracts::messages::OrderIntent;
 use domain::{Order, Rejection};
+use jiff::SignedDuration;
+use lambda_kit::batch::Deadline;
+use order_projector::handler::ONE_RETRY;
 use order_projector::trigger::{Change, Trigger};
 use test_sale::{LONG, currency, now, places, seats};
 
@@ -18,6 +21,19 @@ async fn a_live_order_whose_settling_was_lost_is_settled() {
         assert_eq!(desk.counts("stalls").await, (0, 1, 3));
     }
     assert!(desk.retries_sent().is_empty());
+}
+
+#[tokio::test]
+async fn the_shard_comes_back_to_what_there_is_no_time_for() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let order = desk.sale.persist_unsettled(&intent, LONG).await;
+    let change = Change { sequence: "7".to_owned(), image: Some(desk.image(&order).await) };
+    let deadline = Deadline::at(now() + SignedDuration::from_secs(1), ONE_RETRY);
+    let response = desk.projector.handle(Trigger::Stream(vec![change]), deadline).await;
+    let stuck = response.batch_item_failures.into_iter().map(|failure| failure.item_identifier);
+    assert_eq!(stuck.collect::<Vec<_>>(), ["7"]);
+    assert_eq!(desk.counts("floor").await, (2, 0, 8), "nothing was begun");
 }
 
 #[tokio::test]

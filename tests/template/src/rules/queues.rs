@@ -74,6 +74,24 @@ pub fn dead_letters(template: &Template) -> Vec<String> {
     faults
 }
 
+/// A day: how long a stream keeps its records.
+const STREAM_KEEPS: u64 = 86_400;
+
+/// Streams of which a record would be skipped while the stream still has it.
+#[must_use]
+pub fn streams(template: &Template) -> Vec<String> {
+    let gives_up = |trigger: &Resource<'_>| {
+        let tries = trigger.properties["MaximumRetryAttempts"].as_i64();
+        let age = trigger.properties["MaximumRecordAgeInSeconds"].as_u64();
+        tries != Some(-1) || age.is_none_or(|age| age < STREAM_KEEPS)
+    };
+    template
+        .triggers()
+        .filter(|trigger| queue_of(template, trigger).is_none() && gives_up(trigger))
+        .map(|trigger| format!("{} gives up records that the stream still has", trigger.id))
+        .collect()
+}
+
 /// Whether the count would end an intent before its hold lapses; the deadline
 /// must. `return_seconds` is after how long an intent comes back that failed for
 /// the nth time.
