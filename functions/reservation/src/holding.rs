@@ -54,8 +54,12 @@ impl Till {
         let mut patience = Patience::FRESH;
         loop {
             let wish = self.wish(request, &event, session);
-            // The script may have run although its reply did not come.
-            let reply = self.inventory.reserve(&wish).await.map_err(Failure::outcome_unknown)?;
+            let reply = self.inventory.reserve(&wish).await.map_err(|error| match wish.mode {
+                // It takes nothing, so nothing is unknown of this request.
+                Mode::ReplayOnly => Failure::unavailable(error),
+                // The script may have run although its reply did not come.
+                Mode::Buy | Mode::Withdraw => Failure::outcome_unknown(error),
+            })?;
             let remedy = match verdict_of(reply, &request.lines) {
                 Ok(verdict) => return Ok((verdict, event)),
                 Err(remedy) => remedy,

@@ -13,6 +13,7 @@ use fault_points::{
 };
 use http::HeaderMap;
 use jiff::{SignedDuration, Timestamp};
+use lambda_kit::batch::isolated;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use queues::IntentQueue;
@@ -70,8 +71,12 @@ impl Till {
         request: &PlaceOrder,
         headers: &HeaderMap,
     ) -> Result<Outcome, Failure> {
-        let placed = timeout(self.longest, self.find_or_place(request, headers)).await;
-        placed.unwrap_or_else(|cut_off| Err(Failure::outcome_unknown(cut_off)))
+        // Whatever cuts it short, there may be a hold.
+        match timeout(self.longest, isolated(self.find_or_place(request, headers))).await {
+            Ok(Ok(placed)) => placed,
+            Ok(Err(panicked)) => Err(Failure::outcome_unknown(panicked)),
+            Err(out_of_time) => Err(Failure::outcome_unknown(out_of_time)),
+        }
     }
 
     async fn find_or_place(
@@ -98,6 +103,7 @@ impl Till {
         let (verdict, event) = self.reserve(request, event, session.as_ref().ok()).await?;
         match verdict {
             Verdict::Held(hold) => self.queue(request, &event, hold).await,
+            Verdict::Replayed(hold) => self.queue_again(request, &event, hold).await,
             Verdict::Refused(rejection) => self.refuse(intent, &event, rejection).await,
             Verdict::Over => self.refuse(intent, &event, Rejection::HoldExpired).await,
             Verdict::Undecided(why) => Err(match (why, session) {
@@ -125,8 +131,24 @@ impl Till {
         }
     }
 
-    /// Step 6. A hold that was there before is sent again: nobody knows whether
-    /// the first message got through, and a second one does no harm.
+    /// A hold that was there before is sent again: nobody knows whether the first
+    /// message got through, and a second one does no harm. Unless it is an order by
+    /// now: whoever has read that it is pending is not told that it is queued.
+    async fn queue_again(
+        &self,
+        request: &PlaceOrder,
+        event: &Event,
+        hold: Hold,
+    ) -> Result<Outcome, Failure> {
+        let Intent { customer, order, .. } = &request.intent;
+        let stored = self.orders.order_fetch(customer, order).await;
+        match stored.map_err(Failure::outcome_unknown)? {
+            Some(order) => told(order, &request.intent),
+            None => self.queue(request, event, hold).await,
+        }
+    }
+
+    /// Step 6.
     async fn queue(
         &self,
         request: &PlaceOrder,

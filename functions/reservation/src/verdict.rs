@@ -7,8 +7,10 @@ use redis_store::{Hold, Reservation};
 /// What a reply means.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Verdict {
-    /// The units are held: now, or since an earlier try.
+    /// The units are held now.
     Held(Hold),
+    /// They were held before: by an order that may be persisted since.
+    Replayed(Hold),
     /// A decision: to be stored, then told.
     Refused(Rejection),
     /// The order had its hold and is done with it. What is stored is the answer;
@@ -77,7 +79,8 @@ pub fn verdict_of(reply: Reservation, lines: &OrderLines) -> Result<Verdict, Rem
     let refused = |rejection| Ok(Verdict::Refused(rejection));
     let undecided = |why| Ok(Verdict::Undecided(why));
     match reply {
-        Reservation::Held(hold) | Reservation::Replayed(hold) => Ok(Verdict::Held(hold)),
+        Reservation::Held(hold) => Ok(Verdict::Held(hold)),
+        Reservation::Replayed(hold) => Ok(Verdict::Replayed(hold)),
         Reservation::Lapsed | Reservation::Ended => Ok(Verdict::Over),
         Reservation::SoldOut { line } => match type_of(line) {
             Some(ticket_type) => refused(Rejection::SoldOut { ticket_type }),

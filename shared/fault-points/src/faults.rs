@@ -30,6 +30,7 @@ struct Plan {
 #[derive(Debug)]
 enum Fault {
     Kill,
+    Panic,
     Stop(Gate),
     Delay(Duration),
 }
@@ -83,6 +84,12 @@ impl Faults {
         self.at(point, Fault::Kill)
     }
 
+    /// At this point the task panics.
+    #[must_use]
+    pub fn panic(self, point: Point) -> Self {
+        self.at(point, Fault::Panic)
+    }
+
     /// At this point the task goes on after so long.
     #[must_use]
     pub fn delay(self, point: Point, by: Duration) -> Self {
@@ -127,12 +134,14 @@ impl Faults {
 }
 
 /// A task without faults passes.
+#[expect(clippy::panic, reason = "a test asks for it")]
 pub(crate) async fn reached(point: Point) {
     let Ok(plan) = HERE.try_with(Arc::clone) else { return };
     locked(&plan.passed).push(point);
     let fault = locked(&plan.faults).remove(&point);
     match fault {
         None => {}
+        Some(Fault::Panic) => panic!("it was told to panic at {point}"),
         Some(Fault::Delay(by)) => tokio::time::sleep(by).await,
         Some(Fault::Stop(gate)) => gate.stand().await,
         Some(Fault::Kill) => {

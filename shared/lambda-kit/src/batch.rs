@@ -20,6 +20,9 @@ use crate::clock;
 
 /// Room that is left before the function is killed, for the answer itself.
 const FAREWELL: Duration = Duration::from_millis(500);
+/// And before that, for putting off a message that isn't done with: the queue alone
+/// would keep it back for six times the function's timeout.
+const PUTTING_OFF: Duration = Duration::from_millis(500);
 
 /// One message, decoded.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +41,11 @@ pub struct Message<T> {
 /// was logged by whoever knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Retry;
+
+/// The time was over before the work was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("the function's time was over before this was done")]
+pub struct OutOfTime;
 
 /// Until when a batch has time.
 #[derive(Debug, Clone, Copy)]
@@ -69,8 +77,23 @@ impl Deadline {
         left.unwrap_or_default().saturating_sub(FAREWELL)
     }
 
+    /// How much of it the work of a message may take.
+    #[must_use]
+    pub fn for_work(&self) -> Duration {
+        self.remaining().saturating_sub(PUTTING_OFF)
+    }
+
+    /// Does the work of a message, for as long as there is time for it.
+    ///
+    /// # Errors
+    /// When it was cut off. Then there still is time to put its message off.
+    pub async fn within<F: Future>(&self, work: F) -> Result<F::Output, OutOfTime> {
+        tokio::time::timeout(self.for_work(), work).await.map_err(|_| OutOfTime)
+    }
+
     /// Whether handling one more message can still end in time.
-    fn allows_another(&self) -> bool {
+    #[must_use]
+    pub fn allows_another(&self) -> bool {
         self.remaining() >= self.longest
     }
 }
@@ -180,11 +203,15 @@ where
 }
 
 /// Something panicked; the panic itself was logged where it happened.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Panicked;
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("it panicked")]
+pub struct Panicked;
 
 /// Runs a future so that its panic costs nothing but itself.
-pub(crate) async fn isolated<Fut: Future>(future: Fut) -> Result<Fut::Output, Panicked> {
+///
+/// # Errors
+/// When it panicked.
+pub async fn isolated<Fut: Future>(future: Fut) -> Result<Fut::Output, Panicked> {
     // What is shared with a future that panicked are handles to the outside
     // (clients, pools), which hold no half-done state of ours.
     AssertUnwindSafe(future).catch_unwind().await.map_err(|_: Box<dyn Any + Send>| Panicked)

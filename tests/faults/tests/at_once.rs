@@ -105,6 +105,11 @@ async fn the_first_goes_on_after_the_second_was_persisted_and_tells_the_same() {
             })
             .await;
             same(&first, &second);
+            if [RESERVATION_READ, RESERVATION_MARK_RAISED].contains(&point) {
+                // It had held nothing yet, and finds an order.
+                assert_eq!(first.json()["state"], "pending");
+                assert_eq!(house.intents_sent().len(), 1);
+            }
             sold_once(&house).await;
         }
     }
@@ -152,7 +157,7 @@ async fn b23_one_sees_it_sold_out_and_the_other_holds_it() {
             let house = House::of(CAPACITY, CAPACITY).await;
             let rival = house.sale.hold("rival", "key", vec![kind.line()]).await;
             let (first, second) = meanwhile(&house, kind, RESERVATION_DECIDED, async || {
-                house.sale.forget(&rival).await;
+                house.sale.release(&rival).await;
                 let second = again(&house, kind).await;
                 if persisted_first {
                     house.deliver().await;
@@ -171,6 +176,39 @@ async fn b23_one_sees_it_sold_out_and_the_other_holds_it() {
                 assert_eq!(again(&house, kind).await.status, 409, "P2: and so is every repeat");
             }
             house.audit(CAPACITY, CAPACITY).await;
+        }
+    }
+}
+
+/// P3: both are refused, and the decision is that of the content that came first.
+#[tokio::test]
+async fn a_refusal_is_not_told_to_other_content_that_was_refused_at_the_same_instant() {
+    for kind in Kind::ALL {
+        let house = House::of(CAPACITY, CAPACITY).await;
+        house.sale.hold("rival", "key", vec![kind.line()]).await;
+        let (first, second) = meanwhile(&house, kind, RESERVATION_DECIDED, async || {
+            house.order(FAN, KEY, &kind.other_body()).await
+        })
+        .await;
+        assert_eq!((second.status, house.orders().await.len()), (409, 1));
+        assert_eq!((first.status, first.reason().as_str()), (422, "key_reused"));
+    }
+}
+
+/// Whatever breaks in a request, its order may be on its way.
+#[tokio::test]
+async fn a_request_that_panics_says_where_its_outcome_can_be_read() {
+    for kind in Kind::ALL {
+        for point in before_the_answer(kind) {
+            let house = House::of(CAPACITY, CAPACITY).await;
+            let body = kind.body();
+            let broken = Faults::new().panic(point).run(house.order(FAN, KEY, &body)).await;
+            let broken = broken.expect("an answer");
+            assert_eq!((broken.status, broken.reason().as_str()), (503, "outcome_unknown"));
+            let again = again(&house, kind).await;
+            assert_eq!(again.header("location"), broken.header("location"));
+            assert_eq!(again.json()["id"], broken.json()["order"]);
+            sold_once(&house).await;
         }
     }
 }

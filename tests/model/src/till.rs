@@ -100,7 +100,9 @@ impl Placing {
         let reply = world.inventory.reserve(sale, epoch, order, pick, &world.pay_left);
         let lines = Sale::lines()?;
         match verdict_of(script_reply(reply), lines) {
-            Ok(Verdict::Held(_)) => {
+            // One that was held before is looked for once more, so as to send less. Here
+            // it is sent always, which has to do no harm.
+            Ok(Verdict::Held(_) | Verdict::Replayed(_)) => {
                 let Reply::Held(units, left) = reply else { return None };
                 let intent = Intent { order, epoch, units, left, dead: false };
                 Some(Self { next: Call::Send(intent), ..self })

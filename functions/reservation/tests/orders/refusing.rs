@@ -21,7 +21,7 @@ async fn a_refusal_is_a_decision_stored_and_told_the_same_after_a_restock() {
         assert_eq!(stored.state, OrderState::Rejected);
         assert_eq!(stored.rejection.unwrap().reason(), reason);
     }
-    shop.sale.forget(&held).await;
+    shop.sale.release(&held).await;
     // B11.
     assert_eq!(shop.order("ann", "a", &places(1)).await.raw.body, sold_out.raw.body);
     assert_eq!(shop.order("ann", "b", &seats(&[0])).await.raw.body, taken.raw.body);

@@ -21,9 +21,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use tower::ServiceExt;
 
-use super::Failure;
 use super::layers::lay;
-use crate::batch::Deadline;
+use super::{Failure, IDEMPOTENCY_KEY};
+use crate::batch::{Deadline, OutOfTime};
 
 /// A request as the gateway passes it on.
 #[derive(Clone, Deserialize)]
@@ -133,10 +133,6 @@ pub struct GatewayResponse {
     pub is_base64_encoded: bool,
 }
 
-#[derive(Debug, thiserror::Error)]
-#[error("the function's time was over before the answer was ready")]
-struct OutOfTime;
-
 /// Answers one event with an adapted router.
 pub async fn answer(router: Router, event: GatewayEvent) -> GatewayResponse {
     let accepted = accepted_languages(&event);
@@ -157,7 +153,7 @@ pub(super) async fn answer_in_time(
     let accepted = accepted_languages(&event.payload);
     // Without a key there is none to repeat with; every operation without one
     // is safe to repeat as it is.
-    let has_key = event.payload.header("idempotency-key").is_some();
+    let has_key = event.payload.header(IDEMPOTENCY_KEY).is_some();
     let reason = if has_key { Reason::OutcomeUnknown } else { Reason::Unavailable };
     match tokio::time::timeout(deadline.remaining(), answer(router, event.payload)).await {
         Ok(response) => response,

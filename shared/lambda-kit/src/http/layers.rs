@@ -15,7 +15,7 @@ use http::{HeaderName, HeaderValue, Method, Uri};
 use serde_json::Value;
 
 use super::gateway::Claims;
-use super::{Failure, edge};
+use super::{Failure, IDEMPOTENCY_KEY, edge};
 use crate::batch::isolated;
 use crate::causes::Causes;
 use crate::config::Secret;
@@ -76,9 +76,12 @@ async fn guarded(request: Request, next: Next) -> Response {
     if request.body().size_hint().lower() > BODY_LIMIT as u64 {
         return Failure::new(Reason::TooLarge).into_response();
     }
+    // What was begun under a key may have come through, whatever broke then.
+    let has_key = request.headers().contains_key(IDEMPOTENCY_KEY);
+    let reason = if has_key { Reason::OutcomeUnknown } else { Reason::Internal };
     isolated(next.run(request))
         .await
-        .unwrap_or_else(|_| Failure::new(Reason::Internal).into_response())
+        .unwrap_or_else(|panicked| Failure::new(reason).caused_by(panicked).into_response())
 }
 
 /// The answer to a request that no route takes: 405 where the table of routes

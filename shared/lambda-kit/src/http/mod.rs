@@ -29,6 +29,9 @@ use lambda_runtime::{LambdaEvent, service_fn};
 use crate::StartError;
 use crate::config::Variables;
 
+/// The header of a request that has an effect once, as the gateway spells it.
+const IDEMPOTENCY_KEY: &str = "idempotency-key";
+
 /// Serves a router as a Lambda function, for as long as the environment lives,
 /// behind the CDN where [`EDGE_SECRET`] is set.
 ///
