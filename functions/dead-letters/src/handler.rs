@@ -10,7 +10,7 @@ use fault_points::{
     DEAD_LETTERS_BEGUN, DEAD_LETTERS_ENDED, DEAD_LETTERS_KEPT, DEAD_LETTERS_RELEASED,
     DEAD_LETTERS_TOLD, reached,
 };
-use lambda_kit::batch::{self, Deadline, Message, Retry};
+use lambda_kit::batch::{self, Deadline, Message, OutOfTime, Retry};
 use lambda_kit::{Causes, clock};
 use queues::{LiveQueue, ParkedLetters, SendError, Visibility};
 use redis_store::{Inventory, RedisStoreError, Settle, Settled};
@@ -60,6 +60,9 @@ pub enum Unfinished {
     /// A queue fails.
     #[error("a queue fails")]
     Queue(#[from] SendError),
+    /// Something of it all took too long.
+    #[error(transparent)]
+    OutOfTime(#[from] OutOfTime),
 }
 
 impl Compensation {
@@ -67,13 +70,14 @@ impl Compensation {
     pub async fn batch(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
         let same = |letter: &Letter| letter.text.clone();
         batch::each_distinct_of(event, Letter::read, same, CONCURRENCY, deadline, |message| {
-            self.message(message)
+            self.message(message, deadline)
         })
         .await
     }
 
-    async fn message(&self, message: Message<Letter>) -> Result<(), Retry> {
-        let Err(error) = self.see_to(&message.body).await else { return Ok(()) };
+    async fn message(&self, message: Message<Letter>, deadline: Deadline) -> Result<(), Retry> {
+        let seen_to = deadline.within(self.see_to(&message.body)).await;
+        let Err(error) = seen_to.map_err(Unfinished::from).flatten() else { return Ok(()) };
         let seconds = return_seconds(message.receive_count);
         tracing::warn!(seconds, error = %Causes(&error), "a dead letter comes back");
         if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {

@@ -1,22 +1,33 @@
 //! What the outcome of a transaction asks for: a row of the design's table each.
 
+use std::time::Duration;
+
 use contracts::messages::OrderIntent;
 use domain::{Epoch, Order, Rejection, SeatLabel, Standing, UnitId};
-use dynamo_store::{NoSuchUnit, Refused, StoreError, TakenUnit};
+use dynamo_store::{NoSuchUnit, Refused, StoreError, TakenUnit, UnitOwner};
 use fault_points::{
     PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
     PERSISTENCE_SETTLED, reached,
 };
+use lambda_kit::batch::OutOfTime;
 use lambda_kit::clock;
 use queues::SendError;
 use redis_store::{RedisStoreError, Settle, Settled};
+use tokio::time::timeout;
 
 use crate::epochs::Epochs;
 use crate::handler::Persistence;
 
+/// So long Redis may take to hear of a commit. A message that waits for a Redis that
+/// stands still would come back, although its order is done with.
+const TELLING: Duration = Duration::from_secs(1);
+
 /// Why an intent is not done with; its message comes back.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
+    /// It wants nothing, or more than an order may have.
+    #[error("it is no intent that a till writes")]
+    NotWhole,
     /// It names a unit that the event does not have.
     #[error("it names no unit of the event")]
     NoSuchUnit(#[from] NoSuchUnit),
@@ -29,6 +40,9 @@ pub enum Unfinished {
     /// The dead-letter queue fails.
     #[error("the dead-letter queue fails")]
     DeadLetters(#[from] SendError),
+    /// Something of it all took too long.
+    #[error(transparent)]
+    OutOfTime(#[from] OutOfTime),
 }
 
 impl Unfinished {
@@ -36,9 +50,9 @@ impl Unfinished {
     #[must_use]
     pub fn is_for_ever(&self) -> bool {
         match self {
-            Self::NoSuchUnit(_) => true,
+            Self::NotWhole | Self::NoSuchUnit(_) => true,
             Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
-            Self::Redis(_) | Self::DeadLetters(_) => false,
+            Self::Redis(_) | Self::DeadLetters(_) | Self::OutOfTime(_) => false,
         }
     }
 }
@@ -48,7 +62,8 @@ impl Persistence {
     /// stream does it; the message is done with.
     pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>) {
         reached(PERSISTENCE_COMMITTED).await;
-        if let Err(error) = self.settle(order, epochs).await {
+        let told = timeout(TELLING, self.settle(order, epochs)).await;
+        if let Err(error) = told.unwrap_or(Err(OutOfTime.into())) {
             tracing::warn!(order = %order.id, %error, "settling is left to the stream");
         }
         reached(PERSISTENCE_SETTLED).await;
@@ -78,45 +93,47 @@ impl Persistence {
         }
     }
 
-    /// A unit has another owner in DynamoDB, so Redis gave it away wrongly: it is
-    /// put right first, or it would do so again. Then this order is refused.
+    /// Units have other owners in DynamoDB, so Redis gave them away wrongly: each
+    /// owner is put right first, or it would do so again. Then this order is refused.
     pub(crate) async fn lose(
         &self,
         intent: &OrderIntent,
         taken: Vec<TakenUnit>,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        let owner = taken.first().and_then(|taken| taken.owner.as_ref());
-        let owning = owner.map(|owner| owner.order);
         let seats = seats_of(taken.iter().map(|taken| &taken.unit));
-        tracing::warn!(
-            order = %intent.order,
-            metric = "unit_taken",
-            owner = ?owning,
-            ?seats,
-            "a unit had an owner"
-        );
-        let owner = match owner {
-            Some(owner) => self.orders.order_fetch(&owner.customer, &owner.order).await?,
-            None => None,
-        };
-        match owner {
-            Some(owner) => {
-                self.settle(&owner, epochs).await?;
-                reached(PERSISTENCE_OWNER_SETTLED).await;
-            }
-            None => tracing::error!(
-                order = %intent.order,
-                metric = "orphaned_unit",
-                owner = ?owning,
-                "a unit is owned by an order that is not there"
-            ),
+        for owner in owners_of(&taken) {
+            self.put_right(intent, owner, epochs).await?;
         }
         let rejection = match seats.is_empty() {
             true => Rejection::Recovery,
             false => Rejection::SeatTaken { seats },
         };
         self.refuse(intent, rejection, epochs).await
+    }
+
+    /// Makes Redis agree with the owner of a unit that an intent named.
+    async fn put_right(
+        &self,
+        intent: &OrderIntent,
+        owner: &UnitOwner,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        let (order, owner_order) = (&intent.order, &owner.order);
+        tracing::warn!(%order, metric = "unit_taken", owner = %owner_order, "a unit had an owner");
+        match self.orders.order_fetch(&owner.customer, owner_order).await? {
+            Some(owner) => {
+                self.settle(&owner, epochs).await?;
+                reached(PERSISTENCE_OWNER_SETTLED).await;
+            }
+            None => tracing::error!(
+                %order,
+                metric = "orphaned_unit",
+                owner = %owner_order,
+                "a unit is owned by an order that is not there"
+            ),
+        }
+        Ok(())
     }
 
     /// Stores a refusal where the order has no item, and only then gives its
@@ -167,6 +184,17 @@ impl Persistence {
         report(order, epoch, settled);
         Ok(())
     }
+}
+
+/// Whose these units are, each named once.
+fn owners_of(taken: &[TakenUnit]) -> Vec<&UnitOwner> {
+    let mut owners: Vec<&UnitOwner> = Vec::new();
+    for owner in taken.iter().filter_map(|taken| taken.owner.as_ref()) {
+        if !owners.contains(&owner) {
+            owners.push(owner);
+        }
+    }
+    owners
 }
 
 /// The seats among these units.

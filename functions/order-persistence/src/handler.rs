@@ -66,7 +66,8 @@ impl Persistence {
         epochs: &Epochs<'_>,
         deadline: Deadline,
     ) -> Result<(), Retry> {
-        let Err(error) = self.work_off(&message.body, epochs, deadline).await else {
+        let worked_off = deadline.within(self.work_off(&message.body, epochs, deadline)).await;
+        let Err(error) = worked_off.map_err(Unfinished::from).flatten() else {
             return Ok(());
         };
         let seconds = backoff::return_seconds(message.receive_count);
@@ -132,13 +133,16 @@ impl Persistence {
         if self.time.is_too_late(intent.expires_at, now) {
             return self.refuse(intent, Rejection::HoldExpired, epochs).await;
         }
+        if !intent.is_whole() {
+            return Err(Unfinished::NotWhole);
+        }
         // Where Redis, or whoever else wrote the intent, invents a unit, no condition
         // of another unit's item stands against it: it would be one more than there are.
         let partitions = self.units.units_cached(&intent.event, &intent.lines).await??;
         let order = intent.clone().into_order(&self.time, now);
         // However often it is tried there, the hold's end needs no second look: the
         // margin that was kept to it is longer than this invocation can last.
-        let patience = Patience::of(deadline.remaining());
+        let patience = Patience::of(deadline.for_work());
         match self.orders.order_persist(&order, &partitions, patience).await? {
             Persisted::New => {
                 self.committed(&order, epochs).await;

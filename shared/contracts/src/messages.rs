@@ -1,8 +1,8 @@
 //! What the functions send each other through queues.
 
 use domain::{
-    ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent, Money, Order,
-    OrderId, OrderLine, OrderState, Rejection,
+    ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent,
+    MAX_UNITS_PER_ORDER, Money, Order, OrderId, OrderLine, OrderState, Rejection,
 };
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,15 @@ impl OrderIntent {
             event: self.event.clone(),
             fingerprint: self.fingerprint,
         }
+    }
+
+    /// Whether it wants what a till holds: some units on each line, no more in all than
+    /// an order may have, and nobody is paid for taking them.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        let units: usize = self.lines.iter().map(|line| line.units.len()).sum();
+        let is_line = |line: &OrderLine| !line.units.is_empty() && line.unit_amount >= 0;
+        (1..=MAX_UNITS_PER_ORDER).contains(&units) && self.lines.iter().all(is_line)
     }
 
     /// All but what was held.

@@ -3,6 +3,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
@@ -38,7 +39,10 @@ pub struct Redis {
 struct Inner {
     url: String,
     mode: RedisMode,
-    connection: Mutex<Option<Connection>>,
+    /// What opening it came to the last time.
+    connection: Mutex<Option<Result<Connection, RedisError>>>,
+    /// How often it was tried.
+    openings: AtomicU64,
 }
 
 #[derive(Clone)]
@@ -60,7 +64,12 @@ impl Redis {
     /// but the call that needs it.
     #[must_use]
     pub fn connect(url: &str, mode: RedisMode) -> Self {
-        let inner = Inner { url: url.to_owned(), mode, connection: Mutex::new(None) };
+        let inner = Inner {
+            url: url.to_owned(),
+            mode,
+            connection: Mutex::default(),
+            openings: AtomicU64::default(),
+        };
         let handle = Self { inner: Arc::new(inner) };
         if let Ok(runtime) = tokio::runtime::Handle::try_current() {
             let warming = handle.clone();
@@ -101,13 +110,19 @@ impl Redis {
     }
 
     async fn connection(&self) -> Result<Connection, RedisError> {
+        let openings = self.inner.openings.load(Ordering::SeqCst);
         let mut slot = self.inner.connection.lock().await;
-        if let Some(connection) = slot.as_ref() {
-            return Ok(connection.clone());
+        // Who waited while another failed does not wait for as long once more.
+        let is_fresh = self.inner.openings.load(Ordering::SeqCst) != openings;
+        match slot.as_ref() {
+            Some(Ok(connection)) => return Ok(connection.clone()),
+            Some(Err(failure)) if is_fresh => return Err(failure.clone()),
+            Some(Err(_)) | None => {}
         }
-        let connection = self.inner.open().await?;
-        *slot = Some(connection.clone());
-        Ok(connection)
+        let opened = self.inner.open().await;
+        self.inner.openings.fetch_add(1, Ordering::SeqCst);
+        *slot = Some(opened.clone());
+        opened
     }
 
     /// After a failover the name leads to another node, but the old connection

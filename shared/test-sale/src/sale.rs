@@ -252,14 +252,15 @@ impl Sale {
         }
     }
 
-    /// Lets Redis forget a hold: its units are free there.
+    /// Lets Redis give back a hold: its units are free there, and it remembers that
+    /// the order had them once.
     ///
     /// # Panics
     /// When it has no such hold.
-    pub async fn forget(&self, intent: &OrderIntent) {
+    pub async fn release(&self, intent: &OrderIntent) {
         let (event, key) = (show(), intent.customer.key());
-        let forgotten = self.inventory.release(&event, self.epoch().await, &intent.order, &key);
-        assert!(forgotten.await.expect("an answer"));
+        let released = self.inventory.release(&event, self.epoch().await, &intent.order, &key);
+        assert!(released.await.expect("an answer"));
     }
 
     /// A seat, as Redis has it.

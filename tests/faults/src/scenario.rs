@@ -71,7 +71,7 @@ pub enum Scenario {
     SoldOut,
     /// Another had it all, and did not pay in time.
     Overdue,
-    /// Another has it all, and Redis has forgotten that.
+    /// Another has it all, and Redis gave it back all the same.
     Taken,
     /// DynamoDB won't have it as it is.
     Poisoned,
@@ -127,7 +127,7 @@ impl Scenario {
             Self::Taken => {
                 let rival = house.rival(kind).await;
                 house.sale.persist_unsettled(&rival, LONG).await;
-                house.sale.forget(&rival).await;
+                house.sale.release(&rival).await;
             }
             Self::Poisoned => {
                 let fault = Fault::error(400, "ValidationException", "the item is no item");

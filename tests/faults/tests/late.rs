@@ -8,6 +8,8 @@ use domain::{OrderState, Rejection};
 use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind, lapsed};
 use lambda_kit::testing::TestResponse;
+use serde_json::json;
+use test_sale::{places, seat, seats};
 
 async fn ask(house: &House, fan: &str, kind: Kind) -> TestResponse {
     house.order(fan, KEY, &kind.body()).await
@@ -54,6 +56,36 @@ async fn m8_what_dynamodb_says_is_taken_is_offered_once_at_most() {
         assert!(told, "{order:?}");
         for other in ["ben", "cat"] {
             is_refused(&ask(&house, other, kind).await, kind);
+        }
+        house.stream().await;
+        house.audit(CAPACITY, CAPACITY).await;
+    }
+}
+
+#[tokio::test]
+async fn m8_so_it_is_where_an_order_loses_its_units_to_two_others() {
+    for (kind, of_ann, of_ben) in
+        [(Kind::Places, places(1), places(1)), (Kind::Seats, seats([0]), seats([1]))]
+    {
+        let house = House::of(CAPACITY, CAPACITY).await;
+        let ann = house.sale.hold("ann", KEY, vec![of_ann]).await;
+        let ben = house.sale.hold("ben", KEY, vec![of_ben]).await;
+        for sold in [&ann, &ben] {
+            house.sale.persist_unsettled(sold, faults::LONG).await;
+            house.sale.release(sold).await;
+        }
+        assert_eq!(ask(&house, FAN, kind).await.status, 202, "Redis can't know better");
+        assert_eq!(house.deliver().await, Vec::<String>::new());
+        assert_eq!(house.fans_order().await.state, OrderState::Rejected);
+        let single = |number: u32| match kind {
+            Kind::Places => json!({"lines": [{"ticket_type": "floor", "quantity": 1}]}),
+            Kind::Seats => {
+                json!({"lines": [{"ticket_type": "stalls", "seats": [seat(number).as_str()]}]})
+            }
+        };
+        for number in 0..CAPACITY {
+            let answer = house.order("cat", &number.to_string(), &single(number)).await;
+            is_refused(&answer, kind);
         }
         house.stream().await;
         house.audit(CAPACITY, CAPACITY).await;

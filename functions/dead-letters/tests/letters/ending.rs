@@ -122,7 +122,7 @@ async fn a_hold_of_a_newer_epoch_is_given_back_too() {
 async fn who_bought_the_units_since_keeps_them() {
     let desk = Desk::of(0, 1).await;
     let late = desk.sale.hold("ann", "k", vec![seats([0])]).await;
-    desk.sale.forget(&late).await;
+    desk.sale.release(&late).await;
     let next = desk.sale.hold("ben", "k", vec![seats([0])]).await;
     let stored = desk.sale.persist(&next, LONG).await;
     for _ in 0..2 {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use domain::OrderState;
+use domain::{OrderState, UnitId};
 use dynamo_store::Patience;
 use test_sale::{places, seats};
 use test_support::wire::Fault;
@@ -63,6 +63,23 @@ async fn m2_one_that_can_never_be_persisted_is_buried_at_once_and_nine_persist()
     // Whoever reads the dead letters ends the order.
     assert_eq!(desk.sale.stored("poison", &poison.order).await, None);
     assert_eq!(desk.counts("floor").await, (1, 0, 9));
+}
+
+#[tokio::test]
+async fn what_no_till_writes_is_buried() {
+    let desk = Desk::of(50, 0).await;
+    let held = desk.sale.hold("ann", "k", vec![places(1)]).await;
+    let mut wrong = [held.clone(), held.clone(), held.clone(), held];
+    wrong[0].lines.clear();
+    wrong[1].lines[0].units.clear();
+    wrong[2].lines[0].unit_amount = -1;
+    wrong[3].lines[0].units = (0..41).map(UnitId::Serial).collect();
+    for intent in &wrong {
+        assert!(desk.batch(std::slice::from_ref(intent)).await.is_empty());
+        let letters = desk.dead_letters.take_sent();
+        assert_eq!(letters[0].attributes["reason"], "unwritable", "{intent:?}");
+        assert_eq!(desk.sale.stored("ann", &intent.order).await, None);
+    }
 }
 
 #[tokio::test]
@@ -147,6 +164,30 @@ async fn nothing_is_begun_that_can_not_be_finished() {
     let text = serde_json::to_string(&intent).unwrap();
     assert_eq!(desk.texts(&[text], 1).await, ["0"]);
     assert!(desk.sale.wire.take_sent().is_empty());
+}
+
+#[tokio::test]
+async fn a_redis_that_stands_still_brings_no_message_back_whose_order_is_stored() {
+    let mut desk = Desk::of(10, 0).await;
+    let mut intents = Vec::new();
+    for number in 0..10 {
+        intents.push(desk.sale.hold(&format!("fan-{number}"), "k", vec![places(1)]).await);
+    }
+    // Whoever connects waits for ever.
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    desk.reach_redis_at(&format!("redis://{}", listener.local_addr().unwrap()));
+    assert!(desk.batch(&intents).await.is_empty());
+    assert_eq!(desk.sale.owned("floor").await, 10);
+}
+
+#[tokio::test]
+async fn what_takes_too_long_is_put_off_while_there_is_time_to() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
+    desk.sale.wire.slow_down(Duration::from_secs(60));
+    let text = serde_json::to_string(&intent).unwrap();
+    assert_eq!(desk.texts(&[text], 2).await, ["0"]);
+    assert_eq!(desk.intents.take_postponed(), [1]);
 }
 
 #[tokio::test]

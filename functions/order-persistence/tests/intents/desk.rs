@@ -45,8 +45,12 @@ impl Desk {
     /// From now on no Redis answers.
     pub(crate) fn lose_redis(&mut self) {
         // Port 1 has no listener.
-        self.persistence.inventory =
-            Inventory::new(Redis::connect("redis://127.0.0.1:1", RedisMode::Single));
+        self.reach_redis_at("redis://127.0.0.1:1");
+    }
+
+    /// From now on Redis is looked for at this address.
+    pub(crate) fn reach_redis_at(&mut self, url: &str) {
+        self.persistence.inventory = Inventory::new(Redis::connect(url, RedisMode::Single));
     }
 
     pub(crate) fn find_redis(&mut self) {

@@ -8,13 +8,13 @@ use test_sale::{LONG, places, seat, seats};
 
 use crate::desk::Desk;
 
-/// X owns seat 1 in DynamoDB; Redis has forgotten, and holds it for Y.
+/// X owns seat 1 in DynamoDB; Redis gave it back, and holds it for Y.
 async fn contested(
     desk: &Desk,
 ) -> (contracts::messages::OrderIntent, contracts::messages::OrderIntent) {
     let x = desk.sale.hold("x", "k", vec![seats([1])]).await;
     desk.sale.persist_unsettled(&x, LONG).await;
-    desk.sale.forget(&x).await;
+    desk.sale.release(&x).await;
     let y = desk.sale.hold("y", "k", vec![seats([1, 2]), places(1)]).await;
     (x, y)
 }
@@ -40,7 +40,7 @@ async fn a_place_of_another_order_is_a_loss_of_redis_and_told_so() {
     let desk = Desk::of(1, 0).await;
     let x = desk.sale.hold("x", "k", vec![places(1)]).await;
     desk.sale.persist_unsettled(&x, LONG).await;
-    desk.sale.forget(&x).await;
+    desk.sale.release(&x).await;
     let y = desk.sale.hold("y", "k", vec![places(1)]).await;
     for _ in 0..2 {
         assert!(desk.batch(std::slice::from_ref(&y)).await.is_empty());
