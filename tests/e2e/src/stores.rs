@@ -4,7 +4,9 @@
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
 use domain::{ConnectionId, EventId};
-use dynamo_store::{CatalogStore, Connection, ConnectionStore, OrderStore, Subscription};
+use dynamo_store::{
+    CatalogStore, Connection, ConnectionStore, OrderStore, StoreError, Subscription,
+};
 use redis_store::{Inventory, Redis, RedisMode};
 
 use crate::clock::seconds_from_now;
@@ -74,6 +76,19 @@ impl Stores {
         .await?;
         Ok(())
     }
+}
+
+/// How many records of connections would stay if nobody removed them.
+///
+/// # Errors
+/// When the table can't be read.
+pub async fn connections_without_end(stack: &Stack) -> Result<usize, ClientError> {
+    let scan = dynamo_store::client(&emulator(stack)).scan().table_name(&stack.connections_table);
+    let scan = scan.filter_expression("attribute_not_exists(#end)");
+    let pages = scan.expression_attribute_names("#end", "ttl").into_paginator().items().send();
+    let items: Result<Vec<_>, _> = pages.collect().await;
+    let items = items.map_err(|error| StoreError::Unavailable(error.into()))?;
+    Ok(items.len())
 }
 
 fn emulator(stack: &Stack) -> SdkConfig {

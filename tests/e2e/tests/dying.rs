@@ -75,7 +75,7 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
 async fn small_demos_in_which_things_break_keep_every_promise() -> Journey {
     let options = Options::parse_from(["soak", "--runs", "4", "--seed", "20260101"]);
     let outcome = runs::all(&options, |line| println!("{line}")).await?;
-    assert_eq!((outcome.runs, outcome.broken), (4, 0), "{outcome:?}");
+    assert_eq!((outcome.runs, outcome.broken, outcome.endless), (4, 0, 0), "{outcome:?}");
     assert!(outcome.sold > 0, "{outcome:?}");
     assert!(outcome.troubles.values().sum::<u32>() > 0, "{outcome:?}");
     Ok(())

@@ -31,5 +31,5 @@ async fn main() -> ExitCode {
     };
     // A reader that has gone away has read enough; the exit code tells the rest.
     writeln!(std::io::stdout(), "{text}").ok();
-    if outcome.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if outcome.broken == 0 && outcome.endless == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -4,11 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use contracts::seats::SeatsBody;
-use domain::UnitState;
 use tokio::task::JoinSet;
 
-use crate::demo::account::{Account, Evidence};
+use crate::demo::account::{Account, Evidence, TypeBooks};
 use crate::demo::books;
 use crate::demo::chance::Chance;
 use crate::demo::fan::Fan;
@@ -66,14 +64,15 @@ pub async fn run_beside(
     let hall = Arc::new(Hall::build(&world, options).await?);
     let spectators = Spectators::come(&hall, SPECTATORS).await?;
     let (failures, ()) = tokio::join!(let_in(&hall, &people, options), beside(&world));
-    let seats = aftermath(&hall).await?;
+    let books = aftermath(&hall).await?;
+    let seats = hall.sale.seats().await?;
     let sightings = spectators.ask(&seats).await;
     let maps_wrong = sightings.iter().filter(|sightings| !sightings.is_right).count();
     let orders = last_reading::of(&hall, people).await?;
     let evidence = Evidence {
         purchases: orders.applied_to(hall.purchases()),
         listed_orders: orders.live_by_customer(),
-        books: books::keep(&hall).await?,
+        books,
         maps_wrong: u32::try_from(maps_wrong).unwrap_or(u32::MAX),
         hold_to_seat_map: spectators::hold_to_seat_map(&hall, &sightings),
         most_shopping: hall.tally.most_shopping.load(Relaxed),
@@ -132,17 +131,16 @@ async fn let_in(hall: &Arc<Hall>, people: &[Person], options: &Options) -> Vec<S
     failures
 }
 
-/// The seats once nothing is on its way any more, or as they are when it takes
-/// too long: then the account tells what is held.
-async fn aftermath(hall: &Hall) -> Result<SeatsBody, ClientError> {
-    let settled = eventually("no seat is held", AFTERMATH, async || {
-        let seats = hall.sale.seats().await?;
-        let states = seats.sections.iter().filter_map(|section| section.unpack()).flatten();
-        let held = states.filter(|state| *state == UnitState::Held).count();
-        Ok(if held == 0 { Seen::Yes(seats) } else { Seen::NotYet(format!("{held} held")) })
+/// What the stores say once nothing is held any more, or as they are when it takes too
+/// long: then the account tells what is held.
+async fn aftermath(hall: &Hall) -> Result<Vec<TypeBooks>, ClientError> {
+    let settled = eventually("nothing is held", AFTERMATH, async || {
+        let books = books::keep(hall).await?;
+        let held: u32 = books.iter().map(|books| books.redis.held).sum();
+        Ok(if held == 0 { Seen::Yes(books) } else { Seen::NotYet(format!("{held} held")) })
     });
     match settled.await {
-        Err(ClientError::TimedOut { .. }) => hall.sale.seats().await,
+        Err(ClientError::TimedOut { .. }) => books::keep(hall).await,
         settled => settled,
     }
 }

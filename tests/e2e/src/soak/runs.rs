@@ -11,6 +11,7 @@ use crate::demo::{self, report};
 use crate::error::ClientError;
 use crate::soak::mischief::Mischief;
 use crate::soak::options::Options;
+use crate::stores;
 use crate::world::World;
 
 /// What all runs came to.
@@ -31,6 +32,8 @@ pub struct Outcome {
     pub sold: u32,
     /// Purchases accepted and then rejected with a reason.
     pub rejected: u32,
+    /// Records of connections that nobody clears up after: none.
+    pub endless: usize,
     /// How often what broke.
     pub troubles: BTreeMap<&'static str, u32>,
     /// How long it took.
@@ -60,7 +63,9 @@ pub async fn all(options: &Options, mut tell: impl FnMut(&str)) -> Result<Outcom
     while let Some(run) = runs.next().await {
         outcome.count(run?, &mut tell);
     }
-    World::connect()?.until_orders_are_at_rest().await?;
+    let world = World::connect()?;
+    world.until_orders_are_at_rest().await?;
+    outcome.endless = stores::connections_without_end(&world.stack).await?;
     outcome.seconds = begun.elapsed().as_secs();
     Ok(outcome)
 }
@@ -88,7 +93,8 @@ impl Outcome {
         for (name, count) in &run.troubles {
             *self.troubles.entry(name).or_default() += count;
         }
-        if !account.is_kept() {
+        // Whatever died, nothing is left that nobody sees to.
+        if !account.is_kept() || account.held > 0 {
             self.broken += 1;
             self.broken_seeds.push(run.demo.seed);
             tell(&format!("{:?}", run.mischief));
