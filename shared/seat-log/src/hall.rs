@@ -5,15 +5,20 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use contracts::seats::{RemainingBody, SectionChanges};
 use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState};
-use jiff::Timestamp;
+use jiff::{SignedDuration, Timestamp};
 use redis_store::{TypeCounts, UnitChange};
+
+/// What the catalogue itself does not have is not looked for again sooner than this.
+const REST: SignedDuration = SignedDuration::from_secs(1);
 
 /// The hall of an event, as the catalogue had it at a time.
 #[derive(Debug, Clone)]
 pub(crate) struct Hall {
     types: BTreeMap<u8, TicketTypeId>,
     spans: Vec<SectionSpan>,
-    pub(crate) loaded_at: Timestamp,
+    loaded_at: Timestamp,
+    /// Whether it was read for units that it does not have either.
+    pub(crate) is_vain: bool,
 }
 
 /// What a stretch of the log changed: each unit's last state, and the types
@@ -41,7 +46,13 @@ impl Hall {
             types: types.iter().map(|kind| (kind.index, kind.id.clone())).collect(),
             spans: sections.iter().map(Section::span).collect(),
             loaded_at,
+            is_vain: false,
         }
+    }
+
+    /// Whether it was read a moment ago.
+    pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
+        now.duration_since(self.loaded_at) < REST
     }
 
     /// Whether every unit and type has its name: what has none was added since.

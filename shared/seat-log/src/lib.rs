@@ -18,7 +18,7 @@ use contracts::seats::SeatChangesBody;
 use domain::{Epoch, EventId, LogPosition, SectionId};
 use dynamo_store::{CatalogStore, Consistency, StoreError};
 use hall::{Hall, Stretch};
-use jiff::{SignedDuration, Timestamp};
+use jiff::Timestamp;
 use redis_store::{Changes, Inventory, Pointer, RedisStoreError};
 
 /// Entries of the log that one script call reads.
@@ -30,8 +30,6 @@ const MANY: usize = 200;
 const MOST_CALLS: u32 = 30;
 /// Halls that are kept at once.
 const MOST_HALLS: usize = 200;
-/// A hall is not loaded again sooner than this, however unknown its units are.
-const HALL_REST: SignedDuration = SignedDuration::from_secs(1);
 
 /// Why the log can't be read now. Repeating is safe.
 #[derive(Debug, thiserror::Error)]
@@ -92,7 +90,8 @@ impl SeatLog {
             Read::To(to, _) if to == after => Ok(Heard::Silence),
             Read::To(to, stretch) => {
                 let body = self.body(event, epoch, after, to, &stretch, now).await?;
-                Ok(Heard::Changes(body))
+                // Who is told `to` never asks for what was left out: nothing may be.
+                Ok(body.map_or(Heard::Lost(to), Heard::Changes))
             }
             Read::Lost(position) => Ok(Heard::Lost(position)),
             Read::TooMuch => self.lost(event, epoch).await,
@@ -115,7 +114,10 @@ impl SeatLog {
             return Ok(Vec::new());
         }
         let has_all = |hall: &Hall| sections.iter().all(|section| hall.has_section(section));
-        let hall = self.hall(event, now, has_all).await?;
+        let hall = match self.kept(event) {
+            Some(hall) if has_all(&hall) || hall.is_fresh(now) => hall,
+            Some(_) | None => self.keep(event, self.read_hall(event, now).await?),
+        };
         let unknown = sections.iter().enumerate().filter(|(_, id)| !hall.has_section(id));
         Ok(unknown.map(|(at, _)| at).collect())
     }
@@ -150,6 +152,7 @@ impl SeatLog {
         Ok(if is_behind { Read::TooMuch } else { Read::To(position, stretch) })
     }
 
+    /// The stretch in the catalogue's names; none: the catalogue has not all of it.
     async fn body(
         &self,
         event: &EventId,
@@ -158,42 +161,61 @@ impl SeatLog {
         to: LogPosition,
         stretch: &Stretch,
         now: Timestamp,
-    ) -> Result<SeatChangesBody, SeatLogError> {
-        let hall = self.hall(event, now, |hall| hall.knows(stretch)).await?;
+    ) -> Result<Option<SeatChangesBody>, SeatLogError> {
+        let Some(hall) = self.hall_with(event, stretch, now).await? else { return Ok(None) };
         let counts = self.inventory.counts(event, epoch).await?.unwrap_or_default();
-        Ok(SeatChangesBody {
+        Ok(Some(SeatChangesBody {
             event: event.clone(),
             epoch: to.epoch,
             from: after.sequence,
             to: to.sequence,
             sections: hall.sections(stretch),
             ticket_types: hall.remaining(stretch, counts),
-        })
+        }))
     }
 
-    /// The hall as it is kept, where that will do; else as the catalogue has it.
-    async fn hall(
+    /// The hall with every unit of a stretch. A section is in the catalogue before
+    /// its seats are in Redis, so a hall that is read after the log has them all.
+    /// None: the catalogue lost some. That is remembered for a moment, lest
+    /// everyone who is behind it reads the catalogue in vain.
+    async fn hall_with(
         &self,
         event: &EventId,
+        stretch: &Stretch,
         now: Timestamp,
-        will_do: impl Fn(&Hall) -> bool,
-    ) -> Result<Arc<Hall>, StoreError> {
-        let kept = self.halls().get(event).cloned();
-        if let Some(hall) = kept {
-            let rests = now.duration_since(hall.loaded_at) < HALL_REST;
-            if rests || will_do(&hall) {
-                return Ok(hall);
+    ) -> Result<Option<Arc<Hall>>, StoreError> {
+        if let Some(hall) = self.kept(event) {
+            if hall.knows(stretch) {
+                return Ok(Some(hall));
+            }
+            if hall.is_vain && hall.is_fresh(now) {
+                return Ok(None);
             }
         }
+        let mut hall = self.read_hall(event, now).await?;
+        hall.is_vain = !hall.knows(stretch);
+        let hall = self.keep(event, hall);
+        Ok((!hall.is_vain).then_some(hall))
+    }
+
+    async fn read_hall(&self, event: &EventId, now: Timestamp) -> Result<Hall, StoreError> {
         let types = self.catalog.ticket_types_list(event, Consistency::Strong).await?;
         let sections = self.catalog.sections_list(event, Consistency::Strong).await?;
-        let hall = Arc::new(Hall::new(&types, &sections, now));
+        Ok(Hall::new(&types, &sections, now))
+    }
+
+    fn kept(&self, event: &EventId) -> Option<Arc<Hall>> {
+        self.halls().get(event).cloned()
+    }
+
+    fn keep(&self, event: &EventId, hall: Hall) -> Arc<Hall> {
+        let hall = Arc::new(hall);
         let mut halls = self.halls();
         if halls.len() >= MOST_HALLS {
             halls.clear();
         }
         halls.insert(event.clone(), Arc::clone(&hall));
-        Ok(hall)
+        hall
     }
 
     fn halls(&self) -> std::sync::MutexGuard<'_, HashMap<EventId, Arc<Hall>>> {

@@ -101,3 +101,36 @@ async fn a_section_is_unknown_until_the_seat_map_has_it() {
     assert_eq!(unknown(begin + SignedDuration::from_millis(999)).await, [1, 3]);
     assert_eq!(unknown(begin + SignedDuration::from_secs(1)).await, [3]);
 }
+
+#[tokio::test]
+async fn a_section_that_was_added_a_moment_after_the_hall_was_read_is_told_by_its_name() {
+    let hall = Hall::on_sale().await;
+    let (log, start) = (log_of(&hall), position(&hall).await);
+    hall.hold("fan-1", &["A-1-1"]).await;
+    let before = changes_since(&log, start).await;
+    hall.add_section("C", 7, 2, 4).await;
+    hall.add_seats(1, "C", 7, 2).await;
+    hall.hold("fan-2", &["C-1-2"]).await;
+    let after = LogPosition { sequence: before.to, ..start };
+    let changes = changes_since(&log, after).await;
+    assert_eq!(changes.to, position(&hall).await.sequence);
+    let told: Vec<_> =
+        changes.sections.iter().map(|told| (told.section.as_str(), told.held.clone())).collect();
+    assert_eq!(told, [("C", vec![1])]);
+}
+
+#[tokio::test]
+async fn who_watches_a_seat_that_the_catalogue_lost_is_sent_to_a_snapshot() {
+    let hall = Hall::on_sale().await;
+    let (log, start) = (log_of(&hall), position(&hall).await);
+    hall.add_seats(1, "C", 7, 2).await;
+    hall.hold("fan-1", &["A-1-1", "C-1-2"]).await;
+    let now = position(&hall).await;
+    assert_eq!(since(&log, start).await, Heard::Lost(now));
+    hall.add_section("C", 7, 2, 4).await;
+    // The catalogue is not read again for each one who is behind.
+    assert_eq!(since(&log, start).await, Heard::Lost(now));
+    let later = Timestamp::UNIX_EPOCH + SignedDuration::from_secs(1);
+    let heard = log.since(&gala(), Some(start), later).await.unwrap();
+    assert!(matches!(heard, Heard::Changes(_)), "{heard:?}");
+}
