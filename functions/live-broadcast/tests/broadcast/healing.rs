@@ -3,40 +3,33 @@
 
 use contracts::live::{Followed, Frame, SeatView};
 use contracts::seats::{SeatsBody, SectionStates};
-use domain::{Epoch, SectionId, SectionSpan, TicketTypeId, UnitState};
+use domain::{Epoch, Section, SectionSpan, UnitState};
+use dynamo_store::Consistency;
 use jiff::SignedDuration;
-use redis_store::{Inventory, SeatRange};
+use redis_store::SeatRange;
 use serde_json::Value;
-use test_sale::gala;
+use test_sale::{Hall, gala};
 
 use crate::stage::Stage;
 
-fn spans() -> Vec<SectionSpan> {
-    let span = |id: &str, first, count| SectionSpan {
-        section: SectionId::parse(id).unwrap(),
-        ticket_type: TicketTypeId::parse("stalls").unwrap(),
-        first,
-        count,
-    };
-    vec![span("A", 0, 4), span("B", 4, 3)]
-}
-
 /// What `GET …/seats` answers.
-async fn fetch(inventory: &Inventory) -> SeatsBody {
+async fn fetch(hall: &Hall) -> SeatsBody {
+    let sections = hall.catalog.sections_list(&gala(), Consistency::Strong).await.unwrap();
+    let spans: Vec<SectionSpan> = sections.iter().map(Section::span).collect();
     let range = |span: &SectionSpan| SeatRange {
         ticket_type: span.ticket_type.clone(),
         first: span.first,
         count: span.count,
     };
-    let ranges: Vec<SeatRange> = spans().iter().map(range).collect();
-    let snapshot = inventory.seat_states(&gala(), Epoch(1), &ranges).await.unwrap().unwrap();
-    let sections = spans().into_iter().zip(snapshot.states);
+    let ranges: Vec<SeatRange> = spans.iter().map(range).collect();
+    let snapshot = hall.inventory.seat_states(&gala(), Epoch(1), &ranges).await.unwrap().unwrap();
+    let sections = spans.iter().zip(snapshot.states);
     SeatsBody {
         event: gala(),
         epoch: snapshot.position.epoch,
         sequence: snapshot.position.sequence,
-        seat_map_version: 2,
-        sections: sections.map(|(span, states)| SectionStates::pack(&span, states)).collect(),
+        seat_map_version: u32::try_from(spans.len()).unwrap(),
+        sections: sections.map(|(span, states)| SectionStates::pack(span, states)).collect(),
         ticket_types: vec![],
     }
 }
@@ -50,7 +43,7 @@ struct Client {
 impl Client {
     async fn of(stage: &Stage) -> Self {
         let mut view = SeatView::new(gala(), []);
-        assert_eq!(view.load(&fetch(&stage.hall.inventory).await), Followed::Applied);
+        assert_eq!(view.load(&fetch(&stage.hall).await), Followed::Applied);
         Self { view, loses: 0 }
     }
 
@@ -62,14 +55,14 @@ impl Client {
         for frame in heard.into_iter().skip(lost) {
             let frame: Frame = serde_json::from_value(frame).unwrap();
             if self.view.follow(&frame) == Followed::NeedsSnapshot {
-                let loaded = self.view.load(&fetch(&stage.hall.inventory).await);
+                let loaded = self.view.load(&fetch(&stage.hall).await);
                 assert_ne!(loaded, Followed::NeedsSnapshot);
             }
         }
     }
 
     async fn is_right(&self, stage: &Stage) -> bool {
-        let store = fetch(&stage.hall.inventory).await;
+        let store = fetch(&stage.hall).await;
         let states = store.sections.iter().flat_map(|section| section.unpack().unwrap());
         let own = self.view.seats().values().flatten().copied();
         own.collect::<Vec<UnitState>>() == states.collect::<Vec<UnitState>>()
@@ -146,6 +139,18 @@ async fn a_client_follows_every_tick() {
         stage.hall.release("fan", &order).await;
         assert!(client.is_right_in_time(&stage).await);
     }
+}
+
+#[tokio::test]
+async fn a_section_that_is_added_beside_a_client_is_on_its_map_in_time() {
+    let stage = Stage::watched().await;
+    let mut client = Client::of(&stage).await;
+    stage.hall.add_section("C", 7, 2, 4).await;
+    stage.hall.add_seats(1, "C", 7, 2).await;
+    assert!(client.is_right_in_time(&stage).await);
+    assert_eq!(client.view.seats().len(), 3);
+    stage.hall.hold("fan", &["C-1-2"]).await;
+    assert!(client.is_right_in_time(&stage).await);
 }
 
 #[tokio::test]

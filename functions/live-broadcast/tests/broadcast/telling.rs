@@ -154,7 +154,19 @@ async fn a_section_that_was_added_since_is_told_by_its_name() {
     stage.hall.hold("fan-2", &["C-1-2"]).await;
     let _ = stage.gateway.take_posted();
     assert!(stage.next_tick().await);
-    assert_eq!(stage.heard("c")[0]["sections"], json!([{"section": "C", "held": [1]}]));
+    let told = json!([{"section": "C", "free": [0], "held": [1]}]);
+    assert_eq!(stage.heard("c")[0]["sections"], told);
+}
+
+#[tokio::test]
+async fn a_section_is_told_though_nobody_has_bought_in_it() {
+    let stage = Stage::watched().await;
+    stage.hall.add_section("C", 7, 2, 4).await;
+    stage.hall.add_seats(1, "C", 7, 2).await;
+    assert!(stage.next_tick().await);
+    let frame = stage.heard("c").remove(0);
+    assert_eq!(frame["sections"], json!([{"section": "C", "free": [0]}]));
+    assert_eq!(frame["ticket_types"], json!([{"ticket_type": "stalls", "remaining": 9}]));
 }
 
 #[tokio::test]

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use domain::{Epoch, LogPosition, UnitState};
-use redis_store::{Changes, SeatRange, SeatStatus, Snapshot, UnitChange};
+use redis_store::{Changes, SeatRange, SeatStatus, Snapshot, UnitChange, Written};
 
 use crate::till::*;
 
@@ -81,6 +81,30 @@ async fn a_lapsed_hold_turns_its_seat_free_for_those_who_watch() {
         let start = now(&till).await;
         till.passed(hold.expires_at).await;
         assert_eq!(read(&till, start, 100).await.1, [(3, UnitState::Free)]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn seats_that_are_added_while_on_sale_are_told_by_the_first_of_them() {
+    each_engine(async |till: Till| {
+        till.sell(0, 10).await;
+        assert_eq!(read(&till, 0, 100).await.1, [], "the hall that was loaded is no change");
+        let add = async |first: u32, count: u32| {
+            let labels: Vec<_> = (first..first + count).map(seat).collect();
+            let stalls = kind("stalls");
+            till.inventory.seats_add(&event(), EPOCH, &stalls, first, &labels).await.unwrap()
+        };
+        let start = now(&till).await;
+        assert_eq!(add(10, 5).await, Written::Applied);
+        assert_eq!(read(&till, start, 100).await.1, [(10, UnitState::Free)]);
+        // Seats that are there already may be somebody's.
+        till.hold(&wish(1, "k", vec![seats([12])])).await;
+        let (to, ..) = read(&till, start, 100).await;
+        assert_eq!(add(10, 5).await, Written::Ignored);
+        assert_eq!(read(&till, to, 100).await, (to, vec![], vec![], false));
+        assert_eq!(add(12, 5).await, Written::Applied);
+        assert_eq!(read(&till, to, 100).await.1, [(15, UnitState::Free)]);
     })
     .await;
 }
