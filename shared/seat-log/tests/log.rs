@@ -2,9 +2,13 @@
 
 #![cfg(test)]
 
+use std::time::Duration;
+
 use contracts::seats::SeatChangesBody;
-use domain::{Epoch, EventId, LogPosition, SectionId};
+use domain::{Epoch, EventId, LogPosition, SeatLabel, SectionId, TicketTypeId};
+use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
+use redis_store::SeatStatus;
 use seat_log::{Heard, SeatLog};
 use test_sale::{Hall, gala};
 
@@ -52,6 +56,39 @@ async fn whoever_missed_1_100_or_3000_changes_hears_each_seat_once_as_it_is_now(
         let first: &[_] = if missed > 1 { &[("A", 1, 0)] } else { &[] };
         assert_eq!(told, [first, &[("B", 0, 1)]].concat());
         hall.release("last", &last).await;
+    }
+}
+
+#[tokio::test]
+async fn all_holds_that_lapsed_are_told_at_once_however_many() {
+    const SEATS: u32 = 250;
+    let hall = Hall::on_sale().await;
+    hall.add_section("C", 7, SEATS, 4).await;
+    hall.add_seats(1, "C", 7, SEATS).await;
+    let labels: Vec<String> = (1..=SEATS).map(|seat| format!("C-1-{seat}")).collect();
+    let holds = labels.iter().map(async |label| {
+        hall.hold_for(&format!("fan-{label}"), &[label], Duration::from_secs(3)).await
+    });
+    join_all(holds).await;
+    let before = position(&hall).await;
+    for label in &labels {
+        until_free(&hall, label).await;
+    }
+    let log = log_of(&hall);
+    let changes = changes_since(&log, before).await;
+    let [told] = &changes.sections[..] else { panic!("{changes:?}") };
+    assert_eq!((told.section.as_str(), told.free.len()), ("C", SEATS as usize));
+    let after = LogPosition { sequence: changes.to, ..before };
+    assert_eq!(since(&log, after).await, Heard::Silence);
+}
+
+/// Asks until a seat's hold has lapsed, which gives back nothing yet.
+async fn until_free(hall: &Hall, label: &str) {
+    let (stalls, seat) = (TicketTypeId::parse("stalls").unwrap(), SeatLabel::parse(label).unwrap());
+    let (event, epoch) = (gala(), Epoch(1));
+    let status = async || hall.inventory.seat_status(&event, epoch, &stalls, &seat).await.unwrap();
+    while status().await != SeatStatus::Free {
+        tokio::task::yield_now().await;
     }
 }
 
