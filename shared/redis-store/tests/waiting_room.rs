@@ -5,6 +5,7 @@
 use std::time::{Duration, Instant};
 
 use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings, SessionId};
+use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use redis_server::{Engine, RedisCluster, RedisServer};
 use redis_store::{Entry, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
@@ -374,6 +375,27 @@ async fn who_left_the_line_is_not_called() {
         line.leave(1).await;
         assert!(is_in(&line.enter(3).await));
         assert_eq!(line.room.status(&event()).await.unwrap().unwrap().serving, 3);
+    }
+}
+
+#[tokio::test]
+async fn a_long_run_of_those_who_left_is_passed_in_parts_and_the_next_one_called() {
+    const LAST: u32 = 12_002;
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &patient(1)).await;
+        line.join(1).await;
+        join_all((2..LAST).map(|number| line.join(number))).await;
+        assert_eq!(line.join(LAST).await.number, LAST);
+        join_all((2..LAST).map(|number| line.leave(number))).await;
+        assert!(is_in(&line.enter(1).await));
+        line.leave(1).await;
+        let mut passed = Vec::new();
+        for _ in 0..2 {
+            let status = line.room.status(&event()).await.unwrap().unwrap();
+            passed.push((status.serving, status.called));
+        }
+        assert_eq!(passed, [(10_001, 0), (LAST, 1)], "5,000 by each script");
+        assert!(is_in(&line.enter(LAST).await));
     }
 }
 

@@ -23,8 +23,8 @@ local WAITING, IS_CALLED, IS_ACTIVE, MISSED, IS_ENDED = 'waiting', 'called', 'ac
 local SLOT_MARGIN = 5000
 -- A late-comer is called again so often, then placed last.
 local MOST_RECALLS = 2
--- Bounds one script's work; the next request goes on.
-local MOST_CALLS = 500
+-- These bound one script's work; the next request goes on. A number that left costs a step and no call.
+local MOST_CALLS, MOST_STEPS = 500, 5000
 
 local time = call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -48,8 +48,9 @@ local function advance()
   local room = math.min(line.cap - call('ZCARD', ACTIVE) - call('ZCARD', CALLED), MOST_CALLS)
   local late = call('ZCARD', LATE)
   local until_ms = now + line.grace
-  local serving, turn = line.serving, line.turn
-  while room > 0 do
+  local serving, turn, steps = line.serving, line.turn, MOST_STEPS
+  while room > 0 and steps > 0 do
+    steps = steps - 1
     if late > 0 and (turn == 'late' or serving >= line.issued) then
       call('ZADD', CALLED, until_ms, call('ZPOPMIN', LATE)[1])
       late, room, turn = late - 1, room - 1, 'line'
