@@ -124,9 +124,10 @@ end
 
 local function gate_write()
   local g = gate
-  -- Between these two instants a reservation has nothing to give back and nothing to refuse.
+  -- Between these two instants a reservation has nothing to give back and nothing to refuse. Orders that
+  -- were not paid in time keep nobody from what is free: reserve_fast.lua looks for them where nothing is.
   local from = g.switch == 1 and g.opens or NEVER
-  local till = min(g.closes, g.due, g.unpaid)
+  local till = min(g.closes, g.due)
   local parts = { pack(HEAD, g.epoch + (g.building and BUILDING or 0), from, till, g.types, g.switch,
     g.opens, g.closes, g.limit, g.version, g.units, g.orders, g.unpaid, g.due, g.seq, g.tail) }
   for index = 1, g.types do

@@ -35,6 +35,10 @@ repeat
     break
   end
   if quantity > free then
+    -- Past this instant an unpaid order may be keeping what is wanted.
+    if now >= parse('>I6', gate, 52) then
+      break
+    end
     return 'S'
   end
   local due, seq, tail = parse('>I6I6I6', gate, 58)

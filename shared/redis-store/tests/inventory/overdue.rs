@@ -68,6 +68,37 @@ async fn five_hundred_unpaid_orders_of_one_type_do_not_hide_one_of_another() {
 }
 
 #[tokio::test]
+async fn an_overdue_order_slows_nobody_who_buys_what_is_free_and_makes_nothing_sold_out() {
+    each_engine(async |till: Till| {
+        till.sell(4, 0).await;
+        let old = [unpaid(&till, 1, "k", vec![places("floor", 1)], in_ms(-1_000)).await];
+        // The fast way is taken only where somebody holds something.
+        till.hold(&wish(2, "k", vec![places("floor", 1)])).await;
+        let before = gates_written(&till).await;
+        till.hold(&wish(3, "k", vec![places("floor", 1)])).await;
+        assert_eq!(gates_written(&till).await, before, "it went the long way");
+        let two = wish(4, "k", vec![places("floor", 2)]);
+        assert_eq!(till.reserve(&two).await, named(&old));
+        end(&till, &old).await;
+        till.hold(&two).await;
+        let more = wish(5, "k", vec![places("floor", 1)]);
+        assert_eq!(till.reserve(&more).await, Reservation::SoldOut { line: 0 });
+        assert_eq!(till.counts("floor").await, [0, 4, 0, 0]);
+    })
+    .await;
+}
+
+/// How often a gate was written as a whole, which the fast way never does.
+async fn gates_written(till: &Till) -> String {
+    let client = redis::Client::open(till.server.url()).unwrap();
+    let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+    let info = redis::cmd("INFO").arg("commandstats").query_async(&mut connection).await;
+    let info: String = info.unwrap();
+    let line = info.lines().find_map(|line| line.strip_prefix("cmdstat_set:calls=")).unwrap();
+    line.split(',').next().unwrap().to_owned()
+}
+
+#[tokio::test]
 async fn fifty_are_named_at_once_those_first_that_were_due_first() {
     each_engine(async |till: Till| {
         till.sell(60, 0).await;
