@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use domain::{EventId, SeatLabel, Section, SectionSpan, TicketKind, TicketType, TicketTypeId};
 use dynamo_store::{CatalogStore, Consistency, StoreError};
+use redis_store::TypeCounts;
 
 /// Halls that are kept at once.
 const MOST_LAYOUTS: usize = 200;
@@ -50,9 +51,22 @@ impl Layout {
     /// ceiling are written together, so a difference means that one was added.
     fn is_current(&self, types: &[TicketType]) -> bool {
         let seated = types.iter().filter(|one| one.kind == TicketKind::ReservedSeating);
-        seated.into_iter().all(|one| {
-            self.sections_of(&one.id).map(Section::seat_count).sum::<u32>() == one.ceiling
+        seated.into_iter().all(|one| self.seat_count(&one.id) == one.ceiling)
+    }
+
+    /// Whether it holds all seats that an inventory has, by these types. A type that
+    /// is none of them came later.
+    pub(crate) fn has_all(&self, types: &[TicketType], counts: &[TypeCounts]) -> bool {
+        counts.iter().all(|of| match types.iter().find(|one| one.id == of.ticket_type) {
+            Some(one) if one.kind == TicketKind::ReservedSeating => {
+                self.seat_count(&one.id) >= of.ceiling
+            }
+            known => known.is_some(),
         })
+    }
+
+    fn seat_count(&self, ticket_type: &TicketTypeId) -> u32 {
+        self.sections_of(ticket_type).map(Section::seat_count).sum()
     }
 }
 

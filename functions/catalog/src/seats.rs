@@ -15,7 +15,7 @@ use http::{HeaderMap, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::clock;
 use lambda_kit::http::{Answer, Failure, PathId, QueryParams};
-use redis_store::{SeatRange, SeatStatus};
+use redis_store::{SeatRange, SeatStatus, TypeCounts};
 use seat_log::{Heard, SeatLogError};
 
 use crate::answer::{OrFail, readable, tag_of};
@@ -53,11 +53,12 @@ async fn take_snapshot(catalogue: &Catalogue, id: &EventId) -> Result<SeatsBody,
     if !event.activated {
         return Ok(before_the_first_sale(id, &layout, &types));
     }
-    if let Some(body) = read_snapshot(catalogue, &event, &layout).await? {
+    let hall = Known { layout, types };
+    if let Some(body) = read_snapshot(catalogue, &event, &hall).await? {
         return Ok(body);
     }
     let event = renewed_event(catalogue, id).await?;
-    read_snapshot(catalogue, &event, &layout).await?.ok_or_else(lost)
+    read_snapshot(catalogue, &event, &hall).await?.ok_or_else(lost)
 }
 
 /// Nobody has anything: there is no inventory yet to ask.
@@ -77,12 +78,47 @@ fn before_the_first_sale(id: &EventId, layout: &Layout, types: &[TicketType]) ->
     }
 }
 
-/// From the inventory; none: it is of another epoch, or gone.
+/// A hall with its types, as they were read.
+struct Known {
+    layout: Arc<Layout>,
+    types: Vec<TicketType>,
+}
+
+impl Known {
+    async fn now(catalogue: &Catalogue, id: &EventId) -> Result<Self, Failure> {
+        let types = catalogue.store.ticket_types_list(id, Consistency::Strong).await.or_fail()?;
+        let layout = catalogue.layouts.of(id, &types).await.or_fail()?;
+        Ok(Self { layout, types })
+    }
+}
+
+/// From the inventory; none: it is of another epoch, or gone. Whoever has it never
+/// asks for what came before, so a section that the inventory has may not be
+/// missing: the hall was read before it was added, or by a read that lags.
 async fn read_snapshot(
     catalogue: &Catalogue,
     event: &Event,
-    layout: &Layout,
+    hall: &Known,
 ) -> Result<Option<SeatsBody>, Failure> {
+    let read = snapshot_of(catalogue, event, &hall.layout).await?;
+    let Some((body, counts)) = read else { return Ok(None) };
+    if hall.layout.has_all(&hall.types, &counts) {
+        return Ok(Some(body));
+    }
+    let hall = Known::now(catalogue, &event.id).await?;
+    let read = snapshot_of(catalogue, event, &hall.layout).await?;
+    let Some((body, counts)) = read else { return Ok(None) };
+    if !hall.layout.has_all(&hall.types, &counts) {
+        tracing::error!(event = %event.id, "the inventory has seats that no section has");
+    }
+    Ok(Some(body))
+}
+
+async fn snapshot_of(
+    catalogue: &Catalogue,
+    event: &Event,
+    layout: &Layout,
+) -> Result<Option<(SeatsBody, Vec<TypeCounts>)>, Failure> {
     let (inventory, id, epoch) = (&catalogue.inventory, &event.id, event.epoch);
     let spans = layout.spans();
     let ranges: Vec<SeatRange> = spans
@@ -97,18 +133,19 @@ async fn read_snapshot(
         return Ok(None);
     };
     let sections = spans.iter().zip(snapshot.states);
-    let remaining = snapshot.counts.into_iter().map(|counts| RemainingBody {
-        ticket_type: counts.ticket_type,
+    let remaining = snapshot.counts.iter().map(|counts| RemainingBody {
+        ticket_type: counts.ticket_type.clone(),
         remaining: counts.remaining,
     });
-    Ok(Some(SeatsBody {
+    let body = SeatsBody {
         event: id.clone(),
         epoch: snapshot.position.epoch,
         sequence: snapshot.position.sequence,
         seat_map_version: layout.version(),
         sections: sections.map(|(span, states)| SectionStates::pack(span, states)).collect(),
         ticket_types: remaining.collect(),
-    }))
+    };
+    Ok(Some((body, snapshot.counts)))
 }
 
 /// `GET /events/{event}/seats/changes?after=…&epoch=…`

@@ -5,6 +5,7 @@ use domain::UnitState::{self, Free, Held, Sold, Withdrawn};
 use lambda_kit::testing::TestRequest;
 use redis_store::Reservation;
 use serde_json::json;
+use test_support::wire::Fault;
 
 use crate::given::{Office, floor, pointers, stalls};
 
@@ -67,6 +68,33 @@ async fn changes_lead_from_a_snapshot_to_the_next() {
     assert_eq!(heard["sections"], json!([{"section": "A", "held": [0, 5], "sold": [1]}]));
     assert_eq!(heard["ticket_types"], json!([{"ticket_type": "stalls", "remaining": 3}]));
     assert_eq!(heard["to"], snapshot(&office).await.sequence);
+}
+
+#[tokio::test]
+async fn a_section_that_is_added_while_on_sale_is_told_and_in_every_snapshot_that_is_as_new() {
+    let office = Office::with_sale().await;
+    let start = snapshot(&office).await;
+    let changes = format!("/events/show/seats/changes?epoch=1&after={}", start.sequence);
+    // Reads the hall.
+    office.hold("fan-1", stalls(&["A-1-1"])).await;
+    assert_eq!(office.get(&changes).await.status, 200);
+    let section = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
+    office.create("/events/show/seat-map/sections/B", &section).await;
+    // A read that lags: the types are as before there were any.
+    let lagging = json!({"Items": [], "Count": 0, "ScannedCount": 0}).to_string();
+    office.wire.next("Query", Fault::Answer(200, lagging));
+    let with_b = snapshot(&office).await;
+    assert!(office.wire.is_spent());
+    assert_eq!(states(&with_b), [Held, Free, Free, Free, Free, Free, Free, Free]);
+    let house = json!({"ticket_type": "stalls", "seats": ["B-1-2"]});
+    office.withdraw("house", &house).await;
+    let heard = office.get(&changes).await.json();
+    let sections = json!([
+        {"section": "A", "held": [0]},
+        {"section": "B", "free": [0], "withdrawn": [1]},
+    ]);
+    assert_eq!(heard["sections"], sections);
+    assert_eq!(heard["ticket_types"], json!([{"ticket_type": "stalls", "remaining": 6}]));
 }
 
 #[tokio::test]
