@@ -6,6 +6,7 @@ use std::time::Duration;
 use contracts::live::Frame;
 use contracts::orders::OrderStateBody;
 use contracts::queue::QueueStatusBody;
+use contracts::seats::SeatChangesBody;
 use domain::{OrderState, SectionId, UnitState};
 use e2e::error::ClientError;
 use e2e::identity::new_word;
@@ -104,6 +105,35 @@ async fn everyone_who_watches_sees_the_seats_turn() -> Journey {
     until_map(&mut part, "B's seat is sold", |watcher| state(watcher, "B", 9) == sold).await?;
     assert_eq!(part.view().seats().len(), 1, "nothing of A was asked for");
     until_equal(&mut whole, &sale).await
+}
+
+#[tokio::test]
+async fn a_section_that_is_added_while_on_sale_comes_onto_every_map() -> Journey {
+    let world = World::connect()?;
+    let sale = Plan::new().section("stalls", "A", 1, 4).set_up(&world).await?;
+    let mut watcher = sale.viewer().await?;
+    until_map(&mut watcher, "a first snapshot", |watcher| watcher.view().seats().len() == 1)
+        .await?;
+    let start = sale.seats().await?;
+    let section = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 3}]});
+    sale.create("/seat-map/sections/B", &section).await?;
+    let position = format!("epoch={}&after={}", start.epoch, start.sequence);
+    let changes = sale.path(&format!("/seats/changes?{position}"));
+    let changes: SeatChangesBody = world.api.get(&changes).read().await?;
+    let sections: Vec<&str> = changes.sections.iter().map(|told| told.section.as_str()).collect();
+    assert_eq!(sections, ["B"]);
+    // Nobody buys anything meanwhile.
+    until_map(&mut watcher, "the new section", |watcher| {
+        state(watcher, "B", 2) == Some(UnitState::Free)
+    })
+    .await?;
+    let buyer = sale.shopper().await?;
+    settled_seat(&sale, &buyer, "B-1-2").await?;
+    until_map(&mut watcher, "its seat is sold", |watcher| {
+        state(watcher, "B", 1) == Some(UnitState::Sold)
+    })
+    .await?;
+    until_equal(&mut watcher, &sale).await
 }
 
 #[tokio::test]
