@@ -49,8 +49,8 @@ pub enum Heard {
     Silence,
     /// This.
     Changes(SeatChangesBody),
-    /// The position is of another log or too old, or none was given; the log
-    /// stands here. Only a snapshot tells the rest.
+    /// The position is of another log or too old, or none was given, or what came
+    /// after it has no name; the log stands here. Only a snapshot tells the rest.
     Lost(LogPosition),
     /// There is no inventory now: before the first sale, or in a recovery.
     NoInventory,
