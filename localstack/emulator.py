@@ -10,15 +10,21 @@ test of latency measures:
 And a function has at most ENVIRONMENTS processes; what comes meanwhile waits its turn. The emulator
 would start one more for each call in flight, as AWS does, but AWS starts them elsewhere: here a rush
 of a few hundred fans would start a few hundred processes, which starve each other of two cores.
+
+Standard queues are fair, as those of AWS are: of a message group that has little in flight the messages
+come first, so that one that floods a queue holds up no other. The emulator keeps the group and does
+nothing with it.
 """
 
 import collections
 import os
 import socketserver
 import threading
+import time
 
 import ministack.core.lambda_runtime as lambda_runtime
 import ministack.services.lambda_svc as lambda_service
+import ministack.services.sqs as queue_service
 from ministack.app import main
 
 socketserver.StreamRequestHandler.disable_nagle_algorithm = True
@@ -37,5 +43,19 @@ def execute_in_turn(function, event, request_id):
 
 
 lambda_service._execute_function_provided_warm = execute_in_turn
+
+collect = queue_service._collect_msgs
+
+
+def collect_fairly(queue, most, hidden_for):
+    now = time.time()
+    messages = queue["messages"]
+    taken = (m for m in messages if m["visible_at"] > now and m.get("receive_count"))
+    in_flight = collections.Counter(m.get("group_id") for m in taken)
+    messages.sort(key=lambda message: in_flight[message.get("group_id")])  # keeps the order within a group
+    return collect(queue, most, hidden_for)
+
+
+queue_service._collect_msgs = collect_fairly
 
 main()

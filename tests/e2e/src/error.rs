@@ -49,6 +49,12 @@ pub enum ClientError {
         /// What is wrong with it.
         source: serde_json::Error,
     },
+    /// A queue that does not say what it holds.
+    #[error("{queue} does not say how many messages it has")]
+    Uncounted {
+        /// Its address.
+        queue: String,
+    },
     /// A word that should be an id and is none.
     #[error("{id:?} is no id")]
     InvalidId {

@@ -26,7 +26,7 @@ pub struct World {
 }
 
 /// How many messages of a queue are where.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Messages {
     /// Nobody has them.
     pub waiting: u32,
@@ -125,16 +125,31 @@ impl World {
         wanted: Messages,
         within: Duration,
     ) -> Result<(), ClientError> {
-        let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
-        let ask = json!({"QueueUrl": queue, "AttributeNames": names});
         eventually("a queue holds what it should", within, async || {
-            let answer = self.sqs("GetQueueAttributes", &ask).await?;
-            let count = |name: &str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
-            let [waiting, taken] = names.map(count);
-            Ok(Seen::when([waiting, taken] == [wanted.waiting, wanted.taken].map(Some), answer))
+            let messages = self.messages(queue).await?;
+            Ok(Seen::when(messages == wanted, messages))
         })
         .await?;
         Ok(())
+    }
+
+    /// How many intents are where.
+    ///
+    /// # Errors
+    /// When the queue service refuses.
+    pub async fn intents(&self) -> Result<Messages, ClientError> {
+        self.messages(&self.stack.order_intents_queue_url).await
+    }
+
+    async fn messages(&self, queue: &str) -> Result<Messages, ClientError> {
+        let names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"];
+        let ask = json!({"QueueUrl": queue, "AttributeNames": names});
+        let answer = self.sqs("GetQueueAttributes", &ask).await?;
+        let count = |name: &str| answer["Attributes"][name].as_str()?.parse::<u32>().ok();
+        match names.map(count) {
+            [Some(waiting), Some(taken)] => Ok(Messages { waiting, taken }),
+            [..] => Err(ClientError::Uncounted { queue: queue.to_owned() }),
+        }
     }
 
     /// Opens a WebSocket with any token.

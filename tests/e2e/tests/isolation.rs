@@ -206,6 +206,35 @@ async fn while_one_event_is_flooded_another_stays_within_twice_its_idle_p99() ->
     Ok(())
 }
 
+/// So many intents of the rush wait before those of the other event do.
+const BACKLOG: usize = 400;
+
+#[tokio::test]
+async fn intents_that_pile_up_for_one_event_hold_up_no_other() -> Journey {
+    let world = World::connect()?;
+    let rush = Rush::set_up(&world).await?;
+    let calm = Plan::new().standing("floor", 50);
+    let calm = calm.set_up_by(&world, rush.sale.operator.clone()).await?;
+    let buyer = calm.shopper().await?;
+    world.until_intents_are_worked_off().await?;
+    world.leave_intents().await?;
+    let piled_up = stream::iter(rush.fans.iter().cycle().take(BACKLOG))
+        .map(async |fan| rush.sale.buy(fan, &new_word(), one("floor")).await?.expect(202))
+        .buffer_unordered(8)
+        .try_collect::<Vec<_>>()
+        .await;
+    let bought = calm.buy(&buyer, &new_word(), one("floor")).await;
+    world.take_intents().await?;
+    piled_up?;
+    let order: OrderBody = bought?.expect(202)?.json()?;
+    calm.settled(&buyer.fan, order.id).await?;
+    // It was the last to be queued.
+    let left = world.intents().await?;
+    eprintln!("when it was persisted, of {BACKLOG} there were left {left:?}");
+    assert!(left.waiting > u32::try_from(BACKLOG / 2).unwrap_or_default(), "{left:?}");
+    world.until_intents_are_worked_off().await
+}
+
 fn median(mut durations: Vec<Duration>) -> Duration {
     durations.sort_unstable();
     nearest_rank(&durations, 50)
