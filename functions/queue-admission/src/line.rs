@@ -72,7 +72,7 @@ impl Lines {
     /// A generation is begun only by whoever raised the durable one to it, and
     /// only where no line is: so no line is begun over another, and no number is
     /// given twice. Who dies in between costs a generation, not a line.
-    pub(crate) async fn begin(&self, event: &EventId) -> Result<(), Failure> {
+    async fn begin(&self, event: &EventId) -> Result<(), Failure> {
         let record = self.record_or_default(event).await?;
         let raised = self.catalog.queue_generation_raise(event, record.generation).await;
         match raised.map_err(at_dynamo)? {
@@ -83,8 +83,24 @@ impl Lines {
         }
     }
 
-    /// Lets the line run with these settings, unless it has newer ones.
-    pub(crate) async fn configure(
+    /// Lets the line run with these settings, unless it has newer ones; where there
+    /// is no line, one is begun with them.
+    ///
+    /// Whoever else begins it may have read its settings before these were stored,
+    /// and may be slow. So it is not enough that another was faster: only a line that
+    /// is there and has these settings keeps older ones from coming after.
+    pub(crate) async fn apply(&self, event: &EventId, record: &QueueRecord) -> Result<(), Failure> {
+        for pause in PAUSES {
+            if let Some(line) = self.room.status(event).await.map_err(at_redis)? {
+                return self.configure(event, record, line.generation).await;
+            }
+            self.begin(event).await?;
+            tokio::time::sleep(pause).await;
+        }
+        Err(Failure::unavailable(BeingBegun))
+    }
+
+    async fn configure(
         &self,
         event: &EventId,
         record: &QueueRecord,

@@ -12,7 +12,7 @@ use http::{HeaderMap, StatusCode};
 use lambda_kit::http::etag::{self, Expectation};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
 
-use crate::failures::{at_dynamo, at_redis};
+use crate::failures::at_dynamo;
 use crate::handler::App;
 
 /// `PUT /events/{event}/queue/settings`: durable first, then in Redis. Where
@@ -38,17 +38,10 @@ pub(crate) async fn replace(
     };
     match app.catalog.queue_put(&event, &settings, version).await.map_err(at_dynamo)? {
         QueuePut::Stored(record) => {
-            apply(&app, &event, &record).await?;
+            app.lines.apply(&event, &record).await?;
             Ok(answer(&record))
         }
         QueuePut::VersionMismatch(now) => Err(expectation.failed(mismatch(now.as_ref()))),
-    }
-}
-
-async fn apply(app: &App, event: &EventId, record: &QueueRecord) -> Result<(), Failure> {
-    match app.lines.room.status(event).await.map_err(at_redis)? {
-        Some(line) => app.lines.configure(event, record, line.generation).await,
-        None => app.lines.begin(event).await,
     }
 }
 

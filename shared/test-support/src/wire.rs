@@ -19,7 +19,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use aws_smithy_types::byte_stream::ByteStream;
 use serde_json::{Value, json};
-use tokio::sync::Barrier;
+use tokio::sync::{Barrier, Notify};
 
 /// What becomes of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -79,9 +79,30 @@ struct State {
     left: Option<usize>,
     /// Where requests wait for each other, and how many more have to come.
     meetings: Vec<(String, Arc<Barrier>, usize)>,
+    /// Where a request stands until it is let on: its action, and what it says.
+    gates: Vec<(String, String, Gate)>,
     /// How long each request is on its way.
     takes: Duration,
     sent: Vec<Sent>,
+}
+
+/// Where a request stands until it is let on.
+#[derive(Debug, Clone, Default)]
+pub struct Gate {
+    arrived: Arc<Notify>,
+    open: Arc<Notify>,
+}
+
+impl Gate {
+    /// Waits until the request stands at the gate.
+    pub async fn arrived(&self) {
+        self.arrived.notified().await;
+    }
+
+    /// Lets it on.
+    pub fn open(&self) {
+        self.open.notify_one();
+    }
 }
 
 /// A wire. Its clones are the same one.
@@ -131,6 +152,15 @@ impl Wire {
         self.state().meetings.push(meeting);
     }
 
+    /// The next request of this action that says this (a part of its JSON) does not
+    /// arrive before its gate is opened. Told several times, the next ones stand, too.
+    #[must_use]
+    pub fn stop(&self, action: &str, saying: &str) -> Gate {
+        let gate = Gate::default();
+        self.state().gates.push((action.to_owned(), saying.to_owned(), gate.clone()));
+        gate
+    }
+
     /// So many requests more get through, whatever their action; then none does,
     /// as if the process had died, until [`Self::heal`].
     pub fn break_after(&self, requests: usize) {
@@ -174,6 +204,16 @@ impl Wire {
             state.meetings.remove(at);
         }
         Some(barrier)
+    }
+
+    fn gate_for(&self, action: &str, body: &[u8]) -> Option<Gate> {
+        let mut state = self.state();
+        let body = String::from_utf8_lossy(body);
+        let is_meant = |(wanted, saying, _): &(String, String, Gate)| {
+            wanted == action && body.contains(saying.as_str())
+        };
+        let at = state.gates.iter().position(is_meant)?;
+        Some(state.gates.remove(at).2)
     }
 
     fn fault_for(&self, action: &str) -> Option<Fault> {
@@ -221,6 +261,7 @@ async fn carry(
     let is_dynamo = target.starts_with("DynamoDB");
     let action = target.rsplit('.').next().unwrap_or_default().to_owned();
     let body = request.body().bytes().unwrap_or_default();
+    let gate = wire.gate_for(&action, body);
     let mut sent = Sent {
         action: action.clone(),
         request: serde_json::from_slice(body).unwrap_or_default(),
@@ -229,6 +270,10 @@ async fn carry(
     };
     if let Some(others) = wire.meeting_for(&action) {
         others.wait().await;
+    }
+    if let Some(gate) = gate {
+        gate.arrived.notify_one();
+        gate.open.notified().await;
     }
     let fault = wire.fault_for(&action);
     if fault == Some(Fault::RequestLost) {

@@ -5,3 +5,4 @@
 mod places;
 mod public;
 mod room;
+mod settings;

@@ -3,6 +3,7 @@
 use axum::Router;
 use contracts::queue::{PlaceBody, QueueSettingsBody, QueueStatusBody};
 use domain::QueueSettings;
+use dynamo_store::CatalogStore;
 use lambda_kit::http::{GroupsClaim, adapt};
 use lambda_kit::testing::{TestRequest, TestResponse};
 use queue_admission::{App, router, signer_at};
@@ -11,6 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 use test_sale::Hall;
 use test_support::endpoint::{Answer, Endpoint};
+use test_support::wire::Wire;
 
 pub(crate) const QUEUE: &str = "/events/gala/queue";
 pub(crate) const PLACES: &str = "/events/gala/queue/places";
@@ -21,6 +23,8 @@ pub(crate) const SETTINGS: &str = "/events/gala/queue/settings";
 pub(crate) struct Room {
     pub(crate) hall: Hall,
     pub(crate) router: Router,
+    /// Between the function and its tables.
+    pub(crate) wire: Wire,
     secrets: Endpoint,
 }
 
@@ -37,11 +41,14 @@ impl Room {
         let hall = Hall::on_sale().await;
         let answer = answer.header("content-type", "application/x-amz-json-1.1");
         let secrets = Endpoint::start(move |_| answer.clone()).await;
-        let signing = signer_at(&secrets.sdk_config(), "arn".to_owned(), hall.catalog.clone());
+        let wire = Wire::new();
+        let client = dynamo_store::client(&wire.over(&hall.dynamo.sdk_config()));
+        let catalog = CatalogStore::new(client, &hall.dynamo.tables.catalog);
+        let signing = signer_at(&secrets.sdk_config(), "arn".to_owned(), catalog.clone());
         let redis = Redis::connect(&hall.redis.url(), RedisMode::Single);
-        let app = App::new(redis, hall.catalog.clone(), signing);
+        let app = App::new(redis, catalog, signing);
         let router = adapt(router(app, GroupsClaim("cognito:groups".to_owned())));
-        Self { hall, router, secrets }
+        Self { hall, router, wire, secrets }
     }
 
     /// With so many at once, each call good for a long time.
