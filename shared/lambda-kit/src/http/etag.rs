@@ -86,18 +86,21 @@ pub fn required(headers: &HeaderMap) -> Result<Expectation, Failure> {
 /// Whether the client already has what this tag names (then 304).
 #[must_use]
 pub fn is_current(headers: &HeaderMap, tag: &HeaderValue) -> bool {
-    let weakly = |tag: &str| tag.trim().trim_start_matches("W/").to_owned();
-    let (Some(given), Ok(tag)) = (
-        headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok()),
-        tag.to_str().map(weakly),
-    ) else {
-        return false;
-    };
-    given.trim() == "*" || given.split(',').any(|one| weakly(one) == tag)
+    let given = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let (Some(given), Ok(tag)) = (given, tag.to_str()) else { return false };
+    given.trim() == "*" || given.split(',').any(|one| opaque(one) == opaque(tag))
+}
+
+/// A tag without the mark of a weak one. The CDN makes tags weak where it compresses
+/// an answer, so that is how clients send them back, in either header. A tag of ours
+/// names a version: which bytes it was shown in makes no difference.
+fn opaque(tag: &str) -> &str {
+    let tag = tag.trim();
+    tag.strip_prefix("W/").unwrap_or(tag)
 }
 
 fn version_of(value: &HeaderValue) -> Option<u64> {
-    let tag = value.to_str().ok()?.trim().strip_prefix("\"v")?.strip_suffix('"')?;
+    let tag = opaque(value.to_str().ok()?).strip_prefix("\"v")?.strip_suffix('"')?;
     let digits = tag.split_once('-').map_or(tag, |(digits, _)| digits);
     if digits.starts_with('+') { None } else { digits.parse().ok() }
 }
@@ -128,6 +131,10 @@ mod tests {
         assert_eq!(shown, "\"v12-open\"");
         let version = expectation(&HeaderMap::from_iter([(IF_MATCH, shown)])).unwrap();
         assert_eq!(version, Some(Expectation::Version(12)));
+        for weak in ["W/\"v12\"", "W/\"v12-open\""] {
+            let version = expectation(&headers(&[(IF_MATCH, weak)])).unwrap();
+            assert_eq!(version, Some(Expectation::Version(12)), "{weak}");
+        }
     }
 
     #[test]
@@ -154,7 +161,9 @@ mod tests {
             "\"v+1\"",
             "*, \"v1\"",
             "\"v1\", \"v2\"",
-            "W/\"v1\"",
+            "w/\"v1\"",
+            "W/W/\"v1\"",
+            "W/v1",
             "\"v\"",
         ] {
             let failure = expectation(&headers(&[(IF_MATCH, bad)])).unwrap_err();
@@ -168,7 +177,7 @@ mod tests {
     #[test]
     fn a_client_that_has_it_needs_no_copy() {
         let tag = of_version(3);
-        for has in ["\"v3\"", "W/\"v3\"", "\"v1\", \"v3\"", "*"] {
+        for has in ["\"v3\"", "W/\"v3\"", "\"v1\", \"v3\"", "\"v1\", W/\"v3\"", "*"] {
             assert!(is_current(&headers(&[(IF_NONE_MATCH, has)]), &tag), "{has}");
         }
         assert!(!is_current(&headers(&[(IF_NONE_MATCH, "\"v33\"")]), &tag));
