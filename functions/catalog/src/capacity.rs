@@ -120,8 +120,39 @@ async fn raise(
     capacity: u32,
 ) -> Result<TicketType, Failure> {
     let raised = TicketType { capacity, ceiling: next.ceiling.max(capacity), ..next };
+    let cuts = cuts_before(catalogue, id, &raised).await?;
+    if ceiling_after(&cuts, &raised).is_none() {
+        return Err(between_orders(&cuts, &raised));
+    }
     update(catalogue, id, &raised).await?;
     Ok(raised)
+}
+
+/// The ceiling after what no order can give back alone has come from it; none: it
+/// would be higher than any ceiling is.
+fn ceiling_after(cuts: &[Withdrawal], ticket_type: &TicketType) -> Option<u32> {
+    let target = ticket_type.ceiling.saturating_sub(ticket_type.capacity);
+    let ceiling = ticket_type.ceiling.saturating_add(plan(cuts, target).missing);
+    (ceiling <= TicketType::MAX_CEILING).then_some(ceiling)
+}
+
+/// The ceiling can't grow, and the capacity lies between what whole orders of the
+/// cuts can give back: with the next ones that can be had. The highest ceiling can,
+/// as everything is given back then.
+fn between_orders(cuts: &[Withdrawal], ticket_type: &TicketType) -> Failure {
+    let wished = ticket_type.capacity;
+    let can_be_had = |capacity: &u32| {
+        let asked = TicketType { capacity: *capacity, ..ticket_type.clone() };
+        ceiling_after(cuts, &asked).is_some()
+    };
+    let below = (0..wished).rev().find(can_be_had).unwrap_or_default();
+    let above = (wished..=TicketType::MAX_CEILING).find(can_be_had);
+    let above = above.unwrap_or(TicketType::MAX_CEILING);
+    let detail = Text::BetweenOrders { below: below as usize, above: above as usize };
+    let errors = vec![FieldError::new("/capacity", detail.clone())];
+    Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
+        .with_member("capacity_below", below)
+        .with_member("capacity_above", above)
 }
 
 /// Makes cuts and ceiling agree with the capacity that a type was given: gives
@@ -151,10 +182,14 @@ pub(crate) async fn balance(
             }
             continue;
         }
-        let ceiling = ticket_type.ceiling.saturating_add(missing);
-        if missing == 0 || ceiling > TicketType::MAX_CEILING {
+        if missing == 0 {
             return Ok(ticket_type);
         }
+        let Some(ceiling) = ceiling_after(&cuts, &ticket_type) else {
+            // Not of a raise, which is refused before it is written; but cuts that an
+            // edit which died should have given back may be in the way.
+            return Err(between_orders(&cuts, &ticket_type));
+        };
         let version = ticket_type.version.saturating_add(1);
         let grown = TicketType { ceiling, version, ..ticket_type };
         match catalogue.store.ticket_type_update(id, &grown).await.or_fail()? {

@@ -1,9 +1,10 @@
 //! Lowering and raising a capacity (B18).
 
+use domain::TicketType;
 use redis_store::Reservation;
 use serde_json::Value;
 
-use crate::given::{Office, event_body, floor, id, places, pointers};
+use crate::given::{Office, event_body, floor, id, places, pointers, type_id};
 
 const FLOOR: &str = "/events/show/ticket-types/floor";
 
@@ -171,4 +172,52 @@ async fn of_two_operators_who_resize_at_once_one_wins_and_it_adds_up() {
         assert_eq!(resize(&office, 50).await.status, 200);
         assert_eq!((office.remaining("floor").await, office.owned("floor").await), (50, 14));
     }
+}
+
+/// A type of as many places as one can have, on sale.
+async fn with_the_highest_ceiling() -> Office {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    office.create(FLOOR, &places(1_000_000)).await;
+    office.switch("open").await;
+    office
+}
+
+async fn stored(office: &Office) -> TicketType {
+    let read = office.store.ticket_type_fetch(&id("show"), &type_id("floor")).await.unwrap();
+    read.unwrap()
+}
+
+#[tokio::test]
+async fn a_raise_between_orders_is_refused_where_the_ceiling_can_not_grow() {
+    let office = with_the_highest_ceiling().await;
+    assert_eq!(resize(&office, 999_960).await.status, 200);
+    let before = stored(&office).await;
+    let refused = resize(&office, 999_970).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "conflict"));
+    assert_eq!(pointers(&refused), ["/capacity"]);
+    let names = ["capacity_below", "capacity_above"];
+    assert_eq!(numbers(&refused, &names), [Some(999_960), Some(1_000_000)]);
+    assert_eq!(stored(&office).await, before, "nothing is written");
+    assert_eq!(office.remaining("floor").await, 999_960);
+
+    let raised = resize(&office, 1_000_000).await;
+    assert_eq!((raised.status, raised.json()["remaining"].as_u64()), (200, Some(1_000_000)));
+    assert_eq!(office.owned("floor").await, 0);
+}
+
+#[tokio::test]
+async fn a_raise_that_died_leads_to_no_capacity_that_is_not_there() {
+    let office = with_the_highest_ceiling().await;
+    assert_eq!(resize(&office, 999_960).await.status, 200);
+    let lowered = stored(&office).await;
+    let raised = TicketType { capacity: 1_000_000, version: lowered.version + 1, ..lowered };
+    office.store.ticket_type_update(&id("show"), &raised).await.unwrap();
+    // Its 30 places come from another order than the 40 that are still out of sale.
+    let refused = resize(&office, 999_970).await;
+    assert_eq!((refused.status, pointers(&refused)), (409, vec!["/capacity".to_owned()]));
+    assert_eq!(stored(&office).await.ceiling, 1_000_000);
+
+    assert_eq!(resize(&office, 1_000_000).await.status, 200);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (1_000_000, 0));
 }

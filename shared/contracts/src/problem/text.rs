@@ -132,6 +132,10 @@ texts! {
         "Too many are sold or held for a capacity of {capacity}",
         "已售出或保留中的數量超過 {capacity} 個名額";
 
+    BetweenOrders { below: usize, above: usize }:
+        "{below} and {above} can be had, and nothing between them",
+        "只能是 {below} 或 {above}，不能是兩者之間的數量";
+
     // What is not there.
     NoEvent: "There is no such event", "沒有這個活動";
     NoType: "The event has no such ticket type", "此活動沒有這個票種";
