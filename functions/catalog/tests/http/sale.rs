@@ -94,6 +94,22 @@ async fn a_command_that_comes_again_late_changes_nothing() {
 }
 
 #[tokio::test]
+async fn an_open_that_loads_slowly_does_not_undo_the_pause_after_its_repeat() {
+    let office = Office::with_show().await;
+    let gate = office.wire.stop("UpdateItem", "#epoch = :raised");
+    let router = office.another_environment();
+    let meanwhile = async {
+        gate.arrived().await;
+        assert_eq!(office.command("open-1", "open").await.status, 200, "the repeat");
+        assert_eq!(office.command("pause-1", "paused").await.status, 200);
+        gate.open();
+    };
+    let (slow, ()) = futures::join!(command(&router, "open-1", "open"), meanwhile);
+    assert_eq!((slow.status, slow.json()["state"].as_str()), (200, Some("paused")));
+    assert_eq!(office.hold("fan", floor(1)).await, Reservation::Paused);
+}
+
+#[tokio::test]
 async fn a_command_needs_a_key_and_a_word_it_knows() {
     let office = Office::with_show().await;
     let without = office.put("/events/show/sale", &json!({"state": "open"})).await;
