@@ -15,8 +15,9 @@ use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
 use crate::failures::at_dynamo;
 use crate::handler::App;
 
-/// `PUT /events/{event}/queue/settings`: durable first, then in Redis. Where
-/// the second fails, repeating the same edit does both again.
+/// `PUT /events/{event}/queue/settings`: durable first, then in Redis. Where the
+/// second fails, sending the same again does it again; a creation is told then that
+/// there are settings, like any creation of what is there.
 pub(crate) async fn replace(
     State(app): State<App>,
     PathId(event): PathId<EventId>,
@@ -28,25 +29,32 @@ pub(crate) async fn replace(
     let expectation = etag::required(&headers)?;
     let there = app.catalog.event_fetch(&event, Consistency::Strong).await.map_err(at_dynamo)?;
     there.ok_or_else(|| Failure::new(Reason::NotFound))?;
+    let now = app.catalog.queue_fetch(&event).await.map_err(at_dynamo)?;
+    // What is asked for stands there: this was carried out before, and its answer,
+    // or the rest of its way to Redis, was lost.
+    if let Some(record) = now.filter(|record| record.settings == settings) {
+        app.lines.apply(&event, &record).await?;
+        return match expectation {
+            Expectation::Absent => Err(mismatch(now.as_ref())),
+            Expectation::Present | Expectation::Version(_) => Ok(answer(StatusCode::OK, &record)),
+        };
+    }
     let version = match expectation {
         Expectation::Absent => 1,
         Expectation::Version(seen) => seen.saturating_add(1),
-        Expectation::Present => {
-            let now = app.catalog.queue_fetch(&event).await.map_err(at_dynamo)?;
-            now.ok_or_else(|| mismatch(None))?.version.saturating_add(1)
-        }
+        Expectation::Present => now.ok_or_else(|| mismatch(None))?.version.saturating_add(1),
     };
     match app.catalog.queue_put(&event, &settings, version).await.map_err(at_dynamo)? {
         QueuePut::Stored(record) => {
             app.lines.apply(&event, &record).await?;
-            Ok(answer(&record))
+            let status = if record.version == 1 { StatusCode::CREATED } else { StatusCode::OK };
+            Ok(answer(status, &record))
         }
         QueuePut::VersionMismatch(now) => Err(expectation.failed(mismatch(now.as_ref()))),
     }
 }
 
-fn answer(record: &QueueRecord) -> axum::response::Response {
-    let status = if record.version == 1 { StatusCode::CREATED } else { StatusCode::OK };
+fn answer(status: StatusCode, record: &QueueRecord) -> axum::response::Response {
     let body =
         StoredQueueSettingsBody { settings: record.settings.into(), version: record.version };
     (status, [(ETAG, etag::of_version(record.version))], Json(body)).into_response()

@@ -4,6 +4,7 @@ use domain::{EventId, QueueSettings};
 
 use serde::{Deserialize, Serialize};
 
+use super::attempt::Attempt;
 use super::{CatalogStore, key};
 use crate::StoreError;
 use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode};
@@ -79,7 +80,8 @@ impl CatalogStore {
     }
 
     /// Stores settings under `version`: 1 where there are none yet (the
-    /// generation is 1 then), else the old version + 1. Repeating it is `Stored` again.
+    /// generation is 1 then), else the old version + 1. Repeating such an edit is
+    /// `Stored` again; the first settings are stored once.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
@@ -89,21 +91,27 @@ impl CatalogStore {
         settings: &QueueSettings,
         version: u64,
     ) -> Result<QueuePut, StoreError> {
-        let change = Change::set(encode(&Details { settings: *settings, version })?)
+        let mut attributes = encode(&Details { settings: *settings, version })?;
+        let first = (version <= 1).then(Attempt::new);
+        if let Some(first) = first {
+            attributes.extend(first.attributes()?);
+        }
+        let change = Change::set(attributes)
             .and(", #generation = if_not_exists(#generation, :first)")
             .value(":first", 1u64);
-        let guard = match version {
-            0 | 1 => Guard::new(ABSENT),
-            _ => Guard::new(IS_VERSION_BEFORE).value(":before", version.saturating_sub(1)),
+        let guard = match first {
+            Some(_) => Guard::new(ABSENT),
+            None => Guard::new(IS_VERSION_BEFORE).value(":before", version.saturating_sub(1)),
         };
         match self.table.update_if(&queue_key(event), &change, &guard).await? {
             Written::Done(item) => Ok(QueuePut::Stored(queue_of(item)?)),
             Written::Refused(None) => Ok(QueuePut::VersionMismatch(None)),
             Written::Refused(Some(present)) => {
+                let created = first.map(|first| first.has_created(&present)).transpose()?;
                 let present = queue_of(present)?;
-                // The same: the reply to our write was lost and the SDK sent it again.
-                let ours = present.settings == *settings && present.version == version;
-                Ok(match ours {
+                // The reply to our write was lost and the SDK sent it again.
+                let is_same = present.settings == *settings && present.version == version;
+                Ok(match is_same && created.unwrap_or(true) {
                     true => QueuePut::Stored(present),
                     false => QueuePut::VersionMismatch(Some(present)),
                 })

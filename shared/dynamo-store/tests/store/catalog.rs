@@ -325,7 +325,8 @@ async fn queue_settings_and_generation_have_versions_of_their_own() {
         let early = put(&settings, 2).await.unwrap();
         assert_eq!(early, QueuePut::VersionMismatch(None));
         assert_eq!(put(&settings, 1).await.unwrap(), QueuePut::Stored(record));
-        assert_eq!(put(&settings, 1).await.unwrap(), QueuePut::Stored(record), "repeated");
+        let again = put(&settings, 1).await.unwrap();
+        assert_eq!(again, QueuePut::VersionMismatch(Some(record)), "they are there already");
 
         let raise = |from| catalog.queue_generation_raise(&id, from);
         assert_eq!(raise(1).await.unwrap(), GenerationRaised::Raised(2));
@@ -334,6 +335,7 @@ async fn queue_settings_and_generation_have_versions_of_their_own() {
         let wider = QueueSettings { cap: 20, ..settings };
         let record = QueueRecord { settings: wider, version: 2, generation: 2 };
         assert_eq!(put(&wider, 2).await.unwrap(), QueuePut::Stored(record));
+        assert_eq!(put(&wider, 2).await.unwrap(), QueuePut::Stored(record), "repeated");
         let late = put(&settings, 2).await.unwrap();
         assert_eq!(late, QueuePut::VersionMismatch(Some(record)));
         let late = put(&settings, 1).await.unwrap();

@@ -4,7 +4,7 @@
 use aws_config::retry::RetryConfig;
 use domain::Order;
 use dynamo_store::{
-    Ended, EventCreated, EventUpdated, OrderStore, Persisted, Refused, StoreError,
+    Ended, EventCreated, EventUpdated, OrderStore, Persisted, QueuePut, Refused, StoreError,
     TicketTypeCreated,
 };
 use test_support::dynamo::Dynamo;
@@ -135,6 +135,12 @@ async fn assert_own_writes_are_known(dynamo: &Dynamo) {
     wire.next("UpdateItem", Fault::ReplyLost);
     let mark = stores.catalog.mark_raise(&edit.id, &floor.id, 30).await.unwrap();
     assert_eq!(mark, 30);
+    let settings = domain::QueueSettings::default();
+    for version in [1, 2] {
+        wire.next("UpdateItem", Fault::ReplyLost);
+        let put = stores.catalog.queue_put(&edit.id, &settings, version).await.unwrap();
+        assert!(matches!(put, QueuePut::Stored(record) if record.version == version));
+    }
     assert!(wire.is_spent());
 }
 
