@@ -6,7 +6,7 @@ use std::time::Duration;
 use contracts::problem::{Reason, Text};
 use domain::{
     CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
-    OrderState, Rejection, SeatLabel, Standing, TicketType, Wanted, mark_block,
+    OrderState, Rejection, SeatLabel, Standing, TicketType, mark_block,
 };
 use dynamo_store::{Ended, PartitionCounts, Patience, Persisted, Refused, TakenUnit};
 use jiff::SignedDuration;
@@ -52,8 +52,8 @@ pub(crate) enum Shortage {
 
 /// Takes orders of one ticket type for the owner of a withdrawal.
 pub(super) struct Taker<'a> {
-    catalogue: &'a Catalogue,
-    event: &'a Event,
+    pub(super) catalogue: &'a Catalogue,
+    pub(super) event: &'a Event,
     partitions: PartitionCounts,
 }
 
@@ -90,12 +90,12 @@ impl<'a> Taker<'a> {
                 }
                 Reservation::Lapsed | Reservation::Ended => return self.ended(&intent).await,
                 Reservation::SoldOut { .. } => return Ok(Chunk::Short(Shortage::SoldOut)),
-                // Sold, if not paid yet: a withdrawal takes nothing from anybody.
-                Reservation::Overdue(_) => {
-                    return Ok(Chunk::Short(match line.wanted {
-                        Wanted::Seats(seats) => Shortage::Seats(seats),
-                        Wanted::Quantity(_) => Shortage::SoldOut,
-                    }));
+                // A withdrawal takes nothing from anybody, but the time to pay is over.
+                Reservation::Overdue(orders) => {
+                    // While one is left that may make room, nothing is sold out.
+                    if !self.end_overdue(&orders).await? {
+                        return Err(Reason::Unavailable.into());
+                    }
                 }
                 Reservation::SeatTaken { seats, .. } => {
                     return Ok(Chunk::Short(Shortage::Seats(seats)));

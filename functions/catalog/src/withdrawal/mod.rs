@@ -2,6 +2,7 @@
 
 mod chunk;
 mod ledger;
+mod overdue;
 
 pub(crate) use ledger::{Take, Withdrawals};
 

@@ -216,8 +216,25 @@ impl Office {
         }
     }
 
-    /// A fan's persisted order.
+    /// A fan's paid order.
     pub(crate) async fn buy(&self, fan: &str, line: Line) -> Order {
+        self.persist(fan, line, |order| order).await
+    }
+
+    /// A fan's order that was not paid in time.
+    pub(crate) async fn owe(&self, fan: &str, line: Line) -> Order {
+        let pay_by = Some(lambda_kit::clock::now());
+        let unpaid = |order| Order { state: OrderState::Pending, pay_by, ..order };
+        self.persist(fan, line, unpaid).await
+    }
+
+    /// An order as it is stored.
+    pub(crate) async fn order(&self, order: &Order) -> Order {
+        let read = self.orders.order_fetch(&order.customer, &order.id).await;
+        read.unwrap().unwrap()
+    }
+
+    async fn persist(&self, fan: &str, line: Line, to: impl Fn(Order) -> Order) -> Order {
         let wish = self.wish(fan, line.clone()).await;
         let mut reservation = self.inventory.reserve(&wish).await.unwrap();
         while let Reservation::GrantNeeded { ticket_type, mark, ceiling } = reservation {
@@ -228,7 +245,7 @@ impl Office {
             reservation = self.inventory.reserve(&wish).await.unwrap();
         }
         let Reservation::Held(hold) = reservation else { panic!("{reservation:?}") };
-        let order = order_of(&wish, fan, hold);
+        let order = to(order_of(&wish, fan, hold));
         let types = self.store.ticket_types_list(&id("show"), Consistency::Strong).await.unwrap();
         let (partitions, patience) =
             (PartitionCounts::of(&types), Patience::of(Duration::from_secs(10)));

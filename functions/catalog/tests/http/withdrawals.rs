@@ -102,6 +102,34 @@ async fn seats_that_others_have_are_named_and_nothing_is_taken() {
 }
 
 #[tokio::test]
+async fn an_order_that_was_not_paid_in_time_makes_room_for_a_withdrawal() {
+    let office = Office::with_sale().await;
+    let unpaid = [
+        office.owe("fan-1", stalls(&["A-1-1"])).await,
+        office.owe("fan-2", floor(4)).await,
+        office.owe("fan-3", floor(4)).await,
+    ];
+    assert_eq!(office.withdraw("house", &of_stalls(&["A-1-1", "A-1-2"])).await.status, 201);
+    assert_eq!(office.withdraw("crew", &of_floor(64)).await.status, 201);
+    for order in &unpaid {
+        assert_eq!(office.order(order).await.state, OrderState::Expired);
+    }
+    assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (4, 2));
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (0, 64));
+}
+
+#[tokio::test]
+async fn beside_an_order_that_was_not_paid_in_time_only_what_is_not_free_is_named() {
+    let office = Office::with_sale().await;
+    office.owe("fan-1", stalls(&["A-1-1"])).await;
+    office.buy("fan-2", stalls(&["A-1-3"])).await;
+    let refused = office.withdraw("house", &of_stalls(&["A-1-1", "A-1-2", "A-1-3"])).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "seat_taken"));
+    assert_eq!(pointers(&refused), ["/seats/2"]);
+    assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (5, 1));
+}
+
+#[tokio::test]
 async fn what_does_not_exist_is_named() {
     let office = Office::with_sale().await;
     let refused = |answer: lambda_kit::testing::TestResponse| {
