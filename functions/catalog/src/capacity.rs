@@ -21,8 +21,8 @@ use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, Line, TicketKind, TicketType, Wanted};
 use dynamo_store::{TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalState};
 use lambda_kit::http::Failure;
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 use crate::stock;
 use crate::ticket_type::{counts_of, follow_up, update};

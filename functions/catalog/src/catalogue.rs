@@ -10,8 +10,8 @@ use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::Inventory;
 use seat_log::SeatLog;
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::layout::Layouts;
 use crate::seats::{SNAPSHOT_AGE, Snapshots};
 use crate::stock::PATIENCE;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use axum::response::Response;
 use contracts::catalog::{EventBody, EventEdit, EventWish};
@@ -13,8 +14,9 @@ use jiff::Timestamp;
 use lambda_kit::clock;
 use lambda_kit::http::etag::{self, Expectation};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
+use store_failures::OrFail;
 
-use crate::answer::{OrFail, edited, invalid, readable};
+use crate::answer::{edited, invalid};
 use crate::catalogue::{Catalogue, unknown_event};
 use crate::stock::sync;
 
@@ -30,7 +32,7 @@ pub(crate) async fn read(
     let event = catalogue.store.event_fetch(&id, Consistency::Eventual).await.or_fail()?;
     let event = event.ok_or_else(unknown_event)?;
     let now = clock::now();
-    Ok(readable(&headers, tag(&event, now), KEEP, EventBody::of(&event, now)))
+    Ok(etag::readable(&headers, tag(&event, now), KEEP, Json(EventBody::of(&event, now))))
 }
 
 /// `PUT /events/{event}`

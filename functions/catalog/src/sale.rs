@@ -11,8 +11,8 @@ use domain::{Event, EventId, SaleCommand, SaleSwitch};
 use dynamo_store::EventUpdated;
 use http::{HeaderMap, StatusCode};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, idempotency_key};
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::catalogue::{Catalogue, unknown_event};
 use crate::event;
 use crate::stock::{self, sync};

@@ -12,9 +12,9 @@ use domain::{Event, EventId, Section, SectionId, TicketKind, TicketType, TicketT
 use dynamo_store::{Consistency, SectionPut};
 use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
-use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, QueryParams};
+use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, QueryParams, etag};
+use store_failures::OrFail;
 
-use crate::answer::{OrFail, readable};
 use crate::catalogue::Catalogue;
 use crate::seats::known_event;
 use crate::stock::sync;
@@ -42,7 +42,8 @@ pub(crate) async fn read(
     let sections = layout.sections.iter().map(SectionBody::from).collect();
     let tag = HeaderValue::try_from(format!("\"s{version}\""))
         .unwrap_or_else(|_| HeaderValue::from_static("\"s\""));
-    Ok(readable(&headers, tag, keep, SeatMapBody { event: id, version, sections }))
+    let body = SeatMapBody { event: id, version, sections };
+    Ok(etag::readable(&headers, tag, keep, Json(body)))
 }
 
 /// `PUT /events/{event}/seat-map/sections/{section}`

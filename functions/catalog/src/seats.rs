@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use axum::Json;
 use axum::extract::State;
 use contracts::problem::{FieldError, Problem, Reason, Text};
 use contracts::seats::{
@@ -14,11 +15,12 @@ use dynamo_store::Consistency;
 use http::{HeaderMap, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::clock;
-use lambda_kit::http::{Answer, Failure, PathId, QueryParams};
+use lambda_kit::http::{Answer, Failure, PathId, QueryParams, etag};
 use redis_store::{SeatRange, SeatStatus, TypeCounts};
 use seat_log::{Heard, SeatLogError};
+use store_failures::OrFail;
 
-use crate::answer::{OrFail, readable, tag_of};
+use crate::answer::tag_of;
 use crate::catalogue::{Catalogue, unknown_event};
 use crate::layout::Layout;
 use crate::stock::lost;
@@ -38,12 +40,12 @@ pub(crate) async fn snapshot(
 ) -> Answer {
     let now = clock::now();
     if let Some((tag, body)) = catalogue.snapshots.recent(&id, now, catalogue.snapshot_age) {
-        return Ok(readable(&headers, tag, KEEP, &*body));
+        return Ok(etag::readable(&headers, tag, KEEP, Json(&*body)));
     }
     let body = Arc::new(take_snapshot(&catalogue, &id).await?);
     let tag = tag_of(&*body);
     catalogue.snapshots.keep(&id, now, &tag, &body);
-    Ok(readable(&headers, tag, KEEP, &*body))
+    Ok(etag::readable(&headers, tag, KEEP, Json(&*body)))
 }
 
 async fn take_snapshot(catalogue: &Catalogue, id: &EventId) -> Result<SeatsBody, Failure> {
@@ -179,7 +181,7 @@ pub(crate) async fn changes(
     } else {
         return Err(gone(&id, start));
     };
-    Ok(readable(&headers, tag_of(&body), KEEP, body))
+    Ok(etag::readable(&headers, tag_of(&body), KEEP, Json(body)))
 }
 
 fn unheard(error: SeatLogError) -> Failure {
@@ -217,7 +219,7 @@ pub(crate) async fn lock_status(
         SeatStatus::Free
     };
     let body = lock_status_body(seat, status)?;
-    Ok(readable(&headers, tag_of(&body), KEEP, body))
+    Ok(etag::readable(&headers, tag_of(&body), KEEP, Json(body)))
 }
 
 async fn seat_status(

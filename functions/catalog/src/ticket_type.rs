@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use axum::Json;
 use axum::extract::State;
 use contracts::catalog::{TicketTypeBody, TicketTypeEdit, TicketTypeWish, TicketTypesBody};
 use contracts::problem::{FieldError, Problem, Reason, Text};
@@ -12,8 +13,9 @@ use http::{HeaderMap, StatusCode};
 use lambda_kit::http::etag::{self, Expectation};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, QueryParams};
 use redis_store::TypeCounts;
+use store_failures::OrFail;
 
-use crate::answer::{OrFail, edited, invalid, readable, tag_of};
+use crate::answer::{edited, invalid, tag_of};
 use crate::capacity;
 use crate::catalogue::Catalogue;
 use crate::seats::{known_event, renewed_event};
@@ -36,7 +38,7 @@ pub(crate) async fn list(
     let types = catalogue.store.ticket_types_list(&id, Consistency::Eventual).await.or_fail()?;
     let remaining = remaining(&catalogue, &event).await?;
     let body = page.of(&types, &remaining);
-    Ok(readable(&headers, tag_of(&body), KEEP, body))
+    Ok(etag::readable(&headers, tag_of(&body), KEEP, Json(body)))
 }
 
 /// What Redis says remains of each type.

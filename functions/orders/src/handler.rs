@@ -12,6 +12,7 @@ use domain::{EventId, OrderId};
 use dynamo_store::{OrderStore, PageCursor};
 use lambda_kit::clock;
 use lambda_kit::http::{Answer, Failure, Fan, PathId, QueryParams};
+use store_failures::OrFail;
 
 use crate::reading::Reader;
 
@@ -44,7 +45,7 @@ async fn orders(
     let limit = limit_of(&query)?;
     let after = query.optional::<String>("next")?.map(|text| cursor_of(&text)).transpose()?;
     let page = reader.orders.orders_list(&customer, limit, after.as_ref()).await;
-    let page = page.map_err(Failure::unavailable)?;
+    let page = page.or_fail()?;
     let orders = page.orders.into_iter().map(OrderBody::from).collect();
     let next = page.next.map(|cursor| cursor.to_string());
     Ok(Json(OrdersBody { orders, next }).into_response())

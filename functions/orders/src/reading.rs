@@ -9,6 +9,7 @@ use dynamo_store::{EventCache, OrderStore, Refused};
 use jiff::Timestamp;
 use lambda_kit::http::Failure;
 use redis_store::{Inventory, OrderRecord, RecordState};
+use store_failures::OrFail;
 
 /// What orders are read with.
 #[derive(Debug)]
@@ -70,7 +71,7 @@ impl Reader {
         order: &OrderId,
     ) -> Result<Option<Order>, Failure> {
         let stored = self.orders.order_fetch(customer, order).await;
-        Ok(stored.map_err(Failure::unavailable)?.filter(|order| order.event == *event))
+        Ok(stored.or_fail()?.filter(|order| order.event == *event))
     }
 
     /// What Redis knows of it. Nothing may mean that a newer epoch knows it.
@@ -80,12 +81,12 @@ impl Reader {
         event: &EventId,
         order: &OrderId,
     ) -> Result<Option<Held>, Failure> {
-        let known = self.events.event_cached(event).await.map_err(Failure::unavailable)?;
+        let known = self.events.event_cached(event).await.or_fail()?;
         let Some(known) = known else { return Ok(None) };
         if let Some(held) = self.record(customer, Arc::clone(&known), order).await? {
             return Ok(Some(held));
         }
-        let renewed = self.events.event_renewed(event).await.map_err(Failure::unavailable)?;
+        let renewed = self.events.event_renewed(event).await.or_fail()?;
         match renewed {
             Some(renewed) if renewed.epoch != known.epoch => {
                 self.record(customer, renewed, order).await
@@ -101,7 +102,7 @@ impl Reader {
         order: &OrderId,
     ) -> Result<Option<Held>, Failure> {
         let record = self.inventory.record(&event.id, event.epoch, order, &customer.key()).await;
-        let record = record.map_err(Failure::unavailable)?;
+        let record = record.or_fail()?;
         Ok(record.map(|record| Held { record, event }))
     }
 
@@ -123,7 +124,7 @@ impl Reader {
         };
         let refusal =
             Order::refusal(intent, event.epoch, Rejection::HoldExpired, event.currency, now);
-        match self.orders.order_refuse(&refusal).await.map_err(Failure::unavailable)? {
+        match self.orders.order_refuse(&refusal).await.or_fail()? {
             Refused::Stored => Ok(refusal.into()),
             Refused::Present(stored) => Ok(stored.into()),
         }

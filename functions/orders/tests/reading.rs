@@ -15,6 +15,7 @@ use orders::reading::Reader;
 use redis_store::RecordState;
 use serde_json::Value;
 use test_sale::{LONG, Sale, places, seats, show};
+use test_support::wire::Fault;
 
 struct Desk {
     sale: Sale,
@@ -196,4 +197,19 @@ async fn the_gateways_own_events_are_understood() {
     assert_eq!((order.status, order.reason().as_str()), (404, "unknown_order"));
     let orders = event(include_str!("../events/orders-get.json")).send(&desk.router).await;
     assert_eq!(orders.status, 200);
+}
+
+#[tokio::test]
+async fn an_order_that_can_not_be_read_is_our_fault_and_nobody_is_told_to_repeat() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
+    let corrupt = r#"{"pk": {"S": "customer"}, "sk": {"S": "order"}}"#;
+    let item = Fault::Answer(200, format!(r#"{{"Item": {corrupt}}}"#));
+    desk.sale.wire.next("GetItem", item);
+    let page = Fault::Answer(200, format!(r#"{{"Items": [{corrupt}], "Count": 1}}"#));
+    desk.sale.wire.next("Query", page);
+    for answer in [desk.order("ann", &intent.order).await, desk.get("ann", "/orders").await] {
+        assert_eq!((answer.status, answer.reason().as_str()), (500, "internal"));
+    }
+    assert!(desk.sale.wire.is_spent());
 }

@@ -10,8 +10,7 @@ use dynamo_store::{CatalogStore, Consistency, GenerationRaised, QueuePut, QueueR
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::http::Failure;
 use redis_store::{LineSettings, WaitingRoom};
-
-use crate::failures::{at_dynamo, at_redis};
+use store_failures::OrFail;
 
 /// Pauses while somebody else may be beginning the line; none after beginning it
 /// oneself.
@@ -57,7 +56,7 @@ impl Lines {
         customer: &CustomerKey,
     ) -> Result<(Place, bool), Failure> {
         for pause in PAUSES {
-            if let Some(joined) = self.room.join(event, customer).await.map_err(at_redis)? {
+            if let Some(joined) = self.room.join(event, customer).await.or_fail()? {
                 return Ok(joined);
             }
             self.begin(event).await?;
@@ -75,7 +74,7 @@ impl Lines {
     async fn begin(&self, event: &EventId) -> Result<(), Failure> {
         let record = self.record_or_default(event).await?;
         let raised = self.catalog.queue_generation_raise(event, record.generation).await;
-        match raised.map_err(at_dynamo)? {
+        match raised.or_fail()? {
             GenerationRaised::Raised(generation) => {
                 self.configure(event, &record, generation).await
             }
@@ -91,7 +90,7 @@ impl Lines {
     /// is there and has these settings keeps older ones from coming after.
     pub(crate) async fn apply(&self, event: &EventId, record: &QueueRecord) -> Result<(), Failure> {
         for pause in PAUSES {
-            if let Some(line) = self.room.status(event).await.map_err(at_redis)? {
+            if let Some(line) = self.room.status(event).await.or_fail()? {
                 return self.configure(event, record, line.generation).await;
             }
             self.begin(event).await?;
@@ -108,17 +107,17 @@ impl Lines {
     ) -> Result<(), Failure> {
         let QueueRecord { settings, version, .. } = *record;
         let line = LineSettings { settings, version, generation };
-        self.room.configure(event, &line).await.map(|_| ()).map_err(at_redis)
+        self.room.configure(event, &line).await.map(|_| ()).or_fail()
     }
 
     async fn record_or_default(&self, event: &EventId) -> Result<QueueRecord, Failure> {
-        if let Some(record) = self.catalog.queue_fetch(event).await.map_err(at_dynamo)? {
+        if let Some(record) = self.catalog.queue_fetch(event).await.or_fail()? {
             return Ok(record);
         }
         let there = self.catalog.event_fetch(event, Consistency::Strong).await;
-        there.map_err(at_dynamo)?.ok_or_else(|| Failure::new(Reason::NotFound))?;
+        there.or_fail()?.ok_or_else(|| Failure::new(Reason::NotFound))?;
         let put = self.catalog.queue_put(event, &QueueSettings::default(), 1).await;
-        match put.map_err(at_dynamo)? {
+        match put.or_fail()? {
             QueuePut::Stored(record) | QueuePut::VersionMismatch(Some(record)) => Ok(record),
             QueuePut::VersionMismatch(None) => Err(Failure::unavailable(BeingBegun)),
         }
@@ -136,7 +135,7 @@ impl Lines {
         {
             return Ok(settings);
         }
-        let line = self.room.status(event).await.map_err(at_redis)?;
+        let line = self.room.status(event).await.or_fail()?;
         let settings = line.map_or_else(QueueSettings::default, |line| line.settings);
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.len() >= MOST_EVENTS {

@@ -13,9 +13,10 @@ use jiff::Timestamp;
 use lambda_kit::clock;
 use lambda_kit::http::{Answer, Failure, Fan, NoBody, PathId};
 use redis_store::{Entry, Leaving};
+use store_failures::OrFail;
 use tokens::{Admission, Receipt, Signer};
 
-use crate::failures::{at_redis, at_signing};
+use crate::failures::at_signing;
 use crate::handler::App;
 use crate::signing::whole_seconds;
 
@@ -49,7 +50,7 @@ pub(crate) async fn mine(
     Fan(customer): Fan,
 ) -> Answer {
     let signer = app.signer().await?;
-    let place = app.lines.room.place(&event, &customer.key()).await.map_err(at_redis)?;
+    let place = app.lines.room.place(&event, &customer.key()).await.or_fail()?;
     let place = place.flatten().ok_or_else(|| Failure::new(Reason::NoPlace))?;
     Ok(Json(place_body(&app, &signer, event, customer, place).await?).into_response())
 }
@@ -104,7 +105,7 @@ pub(crate) async fn enter(
     _: NoBody,
 ) -> Answer {
     let signer = app.signer().await?;
-    match app.lines.room.enter(&event, &customer.key()).await.map_err(at_redis)? {
+    match app.lines.room.enter(&event, &customer.key()).await.or_fail()? {
         Entry::Entered { session, number, token_expires_at, session_ends_at, .. } => {
             let admission = Admission {
                 customer,
@@ -162,9 +163,9 @@ pub(crate) async fn leave(
     let mut ended: Option<(SessionId, Timestamp)> = None;
     for _ in 0..MOST_STEPS {
         let until_now = ended.as_ref().map(|(id, until)| (id, *until));
-        match room.leave(&event, &key, until_now).await.map_err(at_redis)? {
+        match room.leave(&event, &key, until_now).await.or_fail()? {
             Leaving::Session { id, until } => {
-                app.inventory.session_end(&event, &key, &id, until).await.map_err(at_redis)?;
+                app.inventory.session_end(&event, &key, &id, until).await.or_fail()?;
                 ended = Some((id, until));
             }
             Leaving::Left | Leaving::NoPlace | Leaving::NoLine => {

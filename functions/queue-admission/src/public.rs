@@ -2,20 +2,21 @@
 
 use axum::Json;
 use axum::extract::State;
-use axum::response::{IntoResponse, Response};
+use axum::response::IntoResponse;
 use contracts::problem::Reason;
 use contracts::queue::{QueueState, QueueStatusBody, ViewerBody};
 use domain::{EventId, QueueSettings, poll_seconds};
 use dynamo_store::{Consistency, StoredKey};
-use http::header::{CACHE_CONTROL, CONTENT_TYPE, ETAG};
+use http::header::CONTENT_TYPE;
 use http::{HeaderMap, HeaderValue, StatusCode};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::clock;
 use lambda_kit::http::{Answer, Failure, NoBody, PathId, etag};
 use redis_store::LineStatus;
+use store_failures::OrFail;
 use tokens::{Keys, PublicKey, Viewer};
 
-use crate::failures::{at_dynamo, at_redis, at_signing};
+use crate::failures::at_signing;
 use crate::handler::App;
 use crate::signing::whole_seconds;
 
@@ -29,29 +30,12 @@ pub(crate) async fn status(
     PathId(event): PathId<EventId>,
     headers: HeaderMap,
 ) -> Answer {
-    let body = match app.lines.room.status(&event).await.map_err(at_redis)? {
+    let body = match app.lines.room.status(&event).await.or_fail()? {
         Some(line) => of_line(event, &line),
         None => before_any_line(&app, event).await?,
     };
-    let caching = HeaderValue::from_static("public, max-age=1, s-maxage=1");
     let tag = tag_of(&body);
-    Ok(cacheable(&headers, caching, tag, Json(body)))
-}
-
-/// The answer, or 304 where the client has it.
-fn cacheable(
-    headers: &HeaderMap,
-    caching: HeaderValue,
-    tag: HeaderValue,
-    body: impl IntoResponse,
-) -> Response {
-    let is_known = etag::is_current(headers, &tag);
-    let ours = [(CACHE_CONTROL, caching), (ETAG, tag)];
-    if is_known {
-        (StatusCode::NOT_MODIFIED, ours).into_response()
-    } else {
-        (ours, body).into_response()
-    }
+    Ok(etag::readable(&headers, tag, "public, max-age=1, s-maxage=1", Json(body)))
 }
 
 fn of_line(event: EventId, line: &LineStatus) -> QueueStatusBody {
@@ -73,9 +57,9 @@ fn of_line(event: EventId, line: &LineStatus) -> QueueStatusBody {
 
 /// Nobody has joined, or Redis lost the line: asking does not begin one.
 async fn before_any_line(app: &App, event: EventId) -> Result<QueueStatusBody, Failure> {
-    let there = app.catalog.event_fetch(&event, Consistency::Eventual).await.map_err(at_dynamo)?;
+    let there = app.catalog.event_fetch(&event, Consistency::Eventual).await.or_fail()?;
     there.ok_or_else(|| Failure::new(Reason::NotFound))?;
-    let record = app.catalog.queue_fetch(&event).await.map_err(at_dynamo)?;
+    let record = app.catalog.queue_fetch(&event).await.or_fail()?;
     let settings = record.map_or_else(QueueSettings::default, |record| record.settings);
     Ok(QueueStatusBody {
         event,
@@ -108,7 +92,7 @@ pub(crate) async fn viewer(
     _: NoBody,
 ) -> Answer {
     let signer = app.signer().await?;
-    let there = app.events.event_cached(&event).await.map_err(at_dynamo)?;
+    let there = app.events.event_cached(&event).await.or_fail()?;
     there.ok_or_else(|| Failure::new(Reason::NotFound))?;
     let now = clock::now();
     let expires_at = whole_seconds(now.saturating_add(VIEWER_LIFE).unwrap_or(Timestamp::MAX));
@@ -122,12 +106,11 @@ pub(crate) async fn viewer(
 /// still be shown, our own among them.
 pub(crate) async fn keys(State(app): State<App>, headers: HeaderMap) -> Answer {
     app.signer().await?;
-    let stored = app.catalog.keys_list().await.map_err(at_dynamo)?;
+    let stored = app.catalog.keys_list().await.or_fail()?;
     let names: Vec<&str> = stored.iter().map(|key| key.kid.as_str()).collect();
     let tag = HeaderValue::try_from(format!("\"{}\"", names.join(".")))
         .unwrap_or_else(|_| HeaderValue::from_static("\"\""));
-    let caching = HeaderValue::from_static("public, max-age=60");
-    Ok(cacheable(&headers, caching, tag, document(&stored)))
+    Ok(etag::readable(&headers, tag, "public, max-age=60", document(&stored)))
 }
 
 fn document(stored: &[StoredKey]) -> impl IntoResponse + use<> {

@@ -11,8 +11,8 @@ use http::header::ETAG;
 use http::{HeaderMap, StatusCode};
 use lambda_kit::http::etag::{self, Expectation};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
+use store_failures::OrFail;
 
-use crate::failures::at_dynamo;
 use crate::handler::App;
 
 /// `PUT /events/{event}/queue/settings`: durable first, then in Redis. Where the
@@ -27,9 +27,9 @@ pub(crate) async fn replace(
 ) -> Answer {
     let settings = body.parse().map_err(Problem::invalid)?;
     let expectation = etag::required(&headers)?;
-    let there = app.catalog.event_fetch(&event, Consistency::Strong).await.map_err(at_dynamo)?;
+    let there = app.catalog.event_fetch(&event, Consistency::Strong).await.or_fail()?;
     there.ok_or_else(|| Failure::new(Reason::NotFound))?;
-    let now = app.catalog.queue_fetch(&event).await.map_err(at_dynamo)?;
+    let now = app.catalog.queue_fetch(&event).await.or_fail()?;
     // What is asked for stands there: this was carried out before, and its answer,
     // or the rest of its way to Redis, was lost.
     if let Some(record) = now.filter(|record| record.settings == settings) {
@@ -44,7 +44,7 @@ pub(crate) async fn replace(
         Expectation::Version(seen) => seen.saturating_add(1),
         Expectation::Present => now.ok_or_else(|| mismatch(None))?.version.saturating_add(1),
     };
-    match app.catalog.queue_put(&event, &settings, version).await.map_err(at_dynamo)? {
+    match app.catalog.queue_put(&event, &settings, version).await.or_fail()? {
         QueuePut::Stored(record) => {
             app.lines.apply(&event, &record).await?;
             let status = if record.version == 1 { StatusCode::CREATED } else { StatusCode::OK };

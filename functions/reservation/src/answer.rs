@@ -67,6 +67,7 @@ fn is_about_an_order(reason: Reason) -> bool {
             | Reason::OutcomeUnknown
             // This request decided nothing; an earlier one with its key may have.
             | Reason::Unavailable
+            | Reason::Internal
     )
 }
 

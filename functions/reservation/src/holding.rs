@@ -6,6 +6,7 @@ use domain::{Event, Wanted, mark_block};
 use fault_points::{RESERVATION_MARK_RAISED, reached};
 use lambda_kit::http::Failure;
 use redis_store::{Mode, Reserve, Session};
+use store_failures::OrFail;
 
 use crate::answer;
 use crate::handler::PlaceOrder;
@@ -100,7 +101,7 @@ impl Till {
     }
 
     async fn event_now(&self, event: &Event) -> Result<Arc<Event>, Failure> {
-        let event = self.events.event_renewed(&event.id).await.map_err(Failure::unavailable)?;
+        let event = self.events.event_renewed(&event.id).await.or_fail()?;
         event.ok_or_else(answer::unknown_event)
     }
 
@@ -113,11 +114,11 @@ impl Till {
         to: u32,
     ) -> Result<(), Failure> {
         let mark = self.catalog.mark_raise(&event.id, ticket_type, to).await;
-        let mark = mark.map_err(Failure::unavailable)?;
+        let mark = mark.or_fail()?;
         reached(RESERVATION_MARK_RAISED).await;
         let raised = self.inventory.mark_raise(&event.id, event.epoch, ticket_type, mark).await;
         // Whatever it did, the next reply shows where the mark stands.
-        raised.map(|_| ()).map_err(Failure::unavailable)
+        raised.map(|_| ()).or_fail()
     }
 }
 

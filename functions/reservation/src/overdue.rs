@@ -7,6 +7,7 @@ use futures::future;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::{Settle, Settled};
+use store_failures::OrFail;
 
 use crate::till::Till;
 
@@ -31,15 +32,15 @@ impl Till {
         order: &OrderId,
     ) -> Result<bool, Failure> {
         let read = self.orders.order_fetch_by_key(customer, order).await;
-        let Some(order_now) = read.map_err(Failure::unavailable)? else {
+        let Some(order_now) = read.or_fail()? else {
             // The stream and the audit deal with what Redis alone believes.
             tracing::error!(%order, metric = "order_unknown_to_dynamodb", "Redis names no order");
             return Ok(false);
         };
-        let order_now = self.expired(order_now).await.map_err(Failure::unavailable)?;
+        let order_now = self.expired(order_now).await.or_fail()?;
         reached(RESERVATION_OVERDUE_ENDED).await;
         let settle = Settle::of(&order_now, event.epoch, true);
-        let settled = self.inventory.settle(&settle).await.map_err(Failure::unavailable)?;
+        let settled = self.inventory.settle(&settle).await.or_fail()?;
         Ok(match settled {
             Settled::Applied => true,
             // Another settled it first, unless it is not overdue by our clock.

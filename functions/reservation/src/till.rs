@@ -18,6 +18,7 @@ use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use queues::IntentQueue;
 use redis_store::{Hold, Inventory};
+use store_failures::OrFail;
 use tokens::KeyRing;
 use tokio::time::timeout;
 
@@ -88,12 +89,12 @@ impl Till {
         // Step 3. Before the admission is looked at: a stored decision is told
         // with or without one.
         let stored = self.orders.order_fetch(&intent.customer, &intent.order).await;
-        let stored = stored.map_err(Failure::unavailable)?;
+        let stored = stored.or_fail()?;
         reached(RESERVATION_READ).await;
         if let Some(order) = stored {
             return told(order, intent);
         }
-        let event = self.events.event_cached(&intent.event).await.map_err(Failure::unavailable)?;
+        let event = self.events.event_cached(&intent.event).await.or_fail()?;
         let event = event.ok_or_else(answer::unknown_event)?;
         if !event.activated {
             return Err(answer::never_on_sale(&event, clock::now()));

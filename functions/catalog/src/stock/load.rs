@@ -6,9 +6,9 @@ use domain::{Epoch, Event, EventId, Order, Section, Standing, TicketType};
 use dynamo_store::{Consistency, EpochRaised, PartitionCounts, UnitOwner};
 use lambda_kit::http::Failure;
 use redis_store::{LoadedCounts, LoadedOrder, Settle, Written};
+use store_failures::OrFail;
 
 use super::sync;
-use crate::answer::OrFail;
 use crate::catalogue::{Catalogue, unknown_event};
 
 /// Everything an inventory is made of, read after its building began: what is

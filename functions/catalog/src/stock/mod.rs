@@ -23,9 +23,9 @@ use domain::{Epoch, Event, EventId};
 use dynamo_store::EventActivated;
 use lambda_kit::http::Failure;
 use redis_store::Pointer;
+use store_failures::OrFail;
 use tokio::time::Instant;
 
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 
 /// A load takes some tens of milliseconds for each thousand seats. Whoever finds

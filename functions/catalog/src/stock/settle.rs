@@ -4,8 +4,8 @@
 use domain::{Epoch, Order};
 use lambda_kit::http::Failure;
 use redis_store::{Settle, Settled};
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 
 /// Makes Redis agree with an order; whether it does.

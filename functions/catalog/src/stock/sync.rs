@@ -10,8 +10,8 @@ use contracts::problem::{Reason, Text};
 use domain::{Event, EventId, Section, TicketKind, TicketType, mark_block};
 use lambda_kit::http::Failure;
 use redis_store::{SaleControl, TypeControl, Written};
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 
 /// So often a new epoch may come between reading and writing.

@@ -13,8 +13,8 @@ use jiff::SignedDuration;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::{Hold, Mode, Reservation, Reserve};
+use store_failures::OrFail;
 
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 use crate::stock::{lost, settle, settle_later};
 

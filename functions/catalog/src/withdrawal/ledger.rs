@@ -20,9 +20,9 @@ use domain::{
 use dynamo_store::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use lambda_kit::http::Failure;
+use store_failures::OrFail;
 
 use super::chunk::{Chunk, Shortage, Taker};
-use crate::answer::OrFail;
 use crate::catalogue::Catalogue;
 
 /// So often another request for the same withdrawal may come between.

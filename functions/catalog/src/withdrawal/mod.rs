@@ -16,8 +16,9 @@ use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, TicketKind, TicketType, WithdrawalId};
 use http::StatusCode;
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId};
+use store_failures::OrFail;
 
-use crate::answer::{OrFail, invalid};
+use crate::answer::invalid;
 use crate::capacity::CUT_PREFIX;
 use crate::catalogue::Catalogue;
 use crate::stock;

@@ -6,9 +6,9 @@ use futures::future;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::{Settle, Settled};
+use store_failures::OrFail;
 
 use super::chunk::Taker;
-use crate::answer::OrFail;
 
 impl Taker<'_> {
     /// Ends these orders and frees their units. Those that turn out to be paid, or

@@ -132,3 +132,15 @@ async fn where_nothing_is_decided_within_two_seconds_the_same_key_is_to_come_aga
     }
     assert_eq!(shop.order("ann", "k", &places(1)).await.reason(), "sold_out");
 }
+
+#[tokio::test]
+async fn an_order_that_can_not_be_read_is_our_fault_and_nobody_is_told_to_repeat() {
+    let shop = Shop::of(10, 0).await;
+    let order = shop.accepted("ann", "k", &places(1)).await.id;
+    let corrupt = r#"{"Item": {"pk": {"S": "customer"}, "sk": {"S": "order"}}}"#;
+    shop.sale.wire.next("GetItem", Fault::Answer(200, corrupt.to_owned()));
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (500, "internal"));
+    assert_eq!(refused_order(&answer), order);
+    assert!(shop.sale.wire.is_spent());
+}

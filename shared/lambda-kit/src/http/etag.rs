@@ -1,9 +1,10 @@
 //! Versions as entity tags: `"v3"`. An edit says which version it edits.
 
 use axum::http::HeaderMap;
+use axum::response::{IntoResponse, Response};
 use contracts::problem::{FieldError, Reason, Text};
-use http::HeaderValue;
-use http::header::{HeaderName, IF_MATCH, IF_NONE_MATCH};
+use http::header::{CACHE_CONTROL, ETAG, HeaderName, IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderValue, StatusCode};
 
 use super::Failure;
 
@@ -84,11 +85,26 @@ pub fn required(headers: &HeaderMap) -> Result<Expectation, Failure> {
 }
 
 /// Whether the client already has what this tag names (then 304).
-#[must_use]
-pub fn is_current(headers: &HeaderMap, tag: &HeaderValue) -> bool {
+fn is_current(headers: &HeaderMap, tag: &HeaderValue) -> bool {
     let given = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let (Some(given), Ok(tag)) = (given, tag.to_str()) else { return false };
     given.trim() == "*" || given.split(',').any(|one| opaque(one) == opaque(tag))
+}
+
+/// What anybody may read and keep for a while; 304 where the client has it.
+pub fn readable(
+    headers: &HeaderMap,
+    tag: HeaderValue,
+    keep: &'static str,
+    body: impl IntoResponse,
+) -> Response {
+    let is_known = is_current(headers, &tag);
+    let ours = [(ETAG, tag), (CACHE_CONTROL, HeaderValue::from_static(keep))];
+    if is_known {
+        (StatusCode::NOT_MODIFIED, ours).into_response()
+    } else {
+        (ours, body).into_response()
+    }
 }
 
 /// A tag without the mark of a weak one. The CDN makes tags weak where it compresses
@@ -182,5 +198,16 @@ mod tests {
         }
         assert!(!is_current(&headers(&[(IF_NONE_MATCH, "\"v33\"")]), &tag));
         assert!(!is_current(&headers(&[]), &tag));
+    }
+
+    #[test]
+    fn who_has_it_gets_no_copy() {
+        let answer = |headers| readable(&headers, of_version(3), "public, max-age=1", "body");
+        let fresh = answer(HeaderMap::new());
+        assert_eq!((fresh.status(), &fresh.headers()[ETAG]), (StatusCode::OK, &of_version(3)));
+        let again = answer(headers(&[(IF_NONE_MATCH, "\"v3\"")]));
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(again.headers()[CACHE_CONTROL], "public, max-age=1");
+        assert!(!again.headers().contains_key(http::header::CONTENT_TYPE));
     }
 }
