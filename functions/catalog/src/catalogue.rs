@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use contracts::problem::{Reason, Text};
-use domain::{Event, EventId};
-use dynamo_store::{CatalogStore, Consistency, EventCache, OrderStore};
+use domain::{Epoch, Event, EventId};
+use dynamo_store::{CatalogStore, Consistency, EventCache, OrderStore, PartitionCache};
+use expiry::Expiry;
 use jiff::SignedDuration;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
@@ -25,6 +26,8 @@ pub struct Catalogue {
     pub(crate) orders: OrderStore,
     /// What Redis decides with.
     pub(crate) inventory: Inventory,
+    /// Where units are found.
+    partitions: PartitionCache,
     /// Events that are on sale.
     pub(crate) events: EventCache,
     /// Seat maps.
@@ -51,6 +54,7 @@ impl Catalogue {
         hold: Duration,
     ) -> Self {
         Self {
+            partitions: PartitionCache::new(store.clone()),
             events: EventCache::new(store.clone(), clock::now),
             layouts: Layouts::new(store.clone()),
             log: SeatLog::new(inventory.clone(), store.clone()),
@@ -69,6 +73,12 @@ impl Catalogue {
     #[must_use]
     pub fn impatient(self) -> Self {
         Self { patience: Duration::ZERO, snapshot_age: SignedDuration::ZERO, ..self }
+    }
+
+    /// What ends orders that were not paid in time.
+    pub(crate) fn expiry(&self, epoch: Epoch) -> Expiry<'_> {
+        let Self { orders, partitions, inventory, .. } = self;
+        Expiry { orders, partitions, inventory, epoch }
     }
 
     /// The event as it is now, for whatever decides.

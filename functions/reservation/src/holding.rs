@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 
-use domain::{Event, Wanted, mark_block};
+use domain::{Epoch, Event, Wanted, mark_block};
+use expiry::Expiry;
 use fault_points::{RESERVATION_MARK_RAISED, reached};
+use lambda_kit::clock;
 use lambda_kit::http::Failure;
 use redis_store::{Mode, Reserve, Session};
 use store_failures::OrFail;
@@ -78,7 +80,12 @@ impl Till {
                 }
                 Remedy::Overdue(orders) => {
                     // While one is left that may make room, nothing is sold out.
-                    if !self.end_overdue(&event, &orders).await? {
+                    if !self
+                        .expiry(event.epoch)
+                        .end_overdue(&orders, clock::now())
+                        .await
+                        .or_fail()?
+                    {
                         return Ok((Verdict::Undecided(Undecided::Unavailable), event));
                     }
                 }
@@ -98,6 +105,11 @@ impl Till {
             mode: if session.is_some() { Mode::Buy } else { Mode::ReplayOnly },
             session: session.cloned(),
         }
+    }
+
+    fn expiry(&self, epoch: Epoch) -> Expiry<'_> {
+        let Self { orders, partitions, inventory, .. } = self;
+        Expiry { orders, partitions, inventory, epoch }
     }
 
     async fn event_now(&self, event: &Event) -> Result<Arc<Event>, Failure> {

@@ -24,6 +24,5 @@ pub mod answer;
 pub mod config;
 pub mod handler;
 pub mod holding;
-pub mod overdue;
 pub mod till;
 pub mod verdict;

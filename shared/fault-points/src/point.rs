@@ -36,7 +36,7 @@ points! {
     /// A durable mark was raised, Redis doesn't know it.
     RESERVATION_MARK_RAISED = "reservation/mark-raised";
     /// An overdue order was ended in DynamoDB, Redis doesn't know it.
-    RESERVATION_OVERDUE_ENDED = "reservation/overdue-ended";
+    EXPIRY_ENDED = "expiry/ended";
     /// The script has held the units, no message was sent.
     RESERVATION_HELD = "reservation/held";
     /// The message was sent, the fan has no answer.

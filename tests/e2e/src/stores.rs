@@ -3,6 +3,7 @@
 
 use aws_config::{BehaviorVersion, Region, SdkConfig};
 use aws_sdk_dynamodb::config::{Credentials, SharedCredentialsProvider};
+use aws_sdk_dynamodb::types::AttributeValue;
 use domain::{ConnectionId, EventId};
 use dynamo_store::{
     CatalogStore, Connection, ConnectionStore, OrderStore, StoreError, Subscription,
@@ -84,8 +85,12 @@ impl Stores {
 /// When the table can't be read.
 pub async fn connections_without_end(stack: &Stack) -> Result<usize, ClientError> {
     let scan = dynamo_store::client(&emulator(stack)).scan().table_name(&stack.connections_table);
-    let scan = scan.filter_expression("attribute_not_exists(#end)");
-    let pages = scan.expression_attribute_names("#end", "ttl").into_paginator().items().send();
+    // Each event has a ticker there, for as long as it has its other records.
+    let scan =
+        scan.filter_expression("attribute_not_exists(#end) AND NOT begins_with(pk, :ticker)");
+    let scan = scan.expression_attribute_names("#end", "ttl");
+    let scan = scan.expression_attribute_values(":ticker", AttributeValue::S("ticker#".to_owned()));
+    let pages = scan.into_paginator().items().send();
     let items: Result<Vec<_>, _> = pages.collect().await;
     let items = items.map_err(|error| StoreError::Unavailable(error.into()))?;
     Ok(items.len())

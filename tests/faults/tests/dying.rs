@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 
 use domain::{Order, OrderState};
 use fault_points::{
-    DEAD_LETTERS_ENDED, Faults, PERSISTENCE_COMMITTED, PERSISTENCE_REFUSED, Point,
-    RESERVATION_OVERDUE_ENDED, TABLES_ENDED,
+    DEAD_LETTERS_ENDED, EXPIRY_ENDED, Faults, PERSISTENCE_COMMITTED, PERSISTENCE_REFUSED, Point,
+    TABLES_ENDED,
 };
 use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind, Scenario, Step};
@@ -130,7 +130,7 @@ async fn whoever_dies_while_there_is_no_inventory_leaves_it_to_be_settled_later(
 #[tokio::test]
 async fn what_the_stream_is_said_to_repair_it_repairs_alone() {
     for (scenario, point) in [
-        (Scenario::Overdue, RESERVATION_OVERDUE_ENDED),
+        (Scenario::Overdue, EXPIRY_ENDED),
         (Scenario::Overdue, TABLES_ENDED),
         (Scenario::Bought, PERSISTENCE_COMMITTED),
         (Scenario::Taken, PERSISTENCE_REFUSED),

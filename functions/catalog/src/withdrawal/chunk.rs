@@ -93,7 +93,8 @@ impl<'a> Taker<'a> {
                 // A withdrawal takes nothing from anybody, but the time to pay is over.
                 Reservation::Overdue(orders) => {
                     // While one is left that may make room, nothing is sold out.
-                    if !self.end_overdue(&orders).await? {
+                    let expiry = self.catalogue.expiry(self.event.epoch);
+                    if !expiry.end_overdue(&orders, clock::now()).await.or_fail()? {
                         return Err(Reason::Unavailable.into());
                     }
                 }

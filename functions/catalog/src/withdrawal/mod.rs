@@ -2,7 +2,6 @@
 
 mod chunk;
 mod ledger;
-mod overdue;
 
 pub(crate) use ledger::{Take, Withdrawals};
 
