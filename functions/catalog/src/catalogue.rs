@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use contracts::problem::{Reason, Text};
-use domain::{Epoch, Event, EventId};
+use domain::{CustomerKey, Epoch, Event, EventId, OrderId};
 use dynamo_store::{CatalogStore, Consistency, EventCache, OrderStore, PartitionCache};
 use expiry::Expiry;
 use jiff::SignedDuration;
@@ -75,10 +75,18 @@ impl Catalogue {
         Self { patience: Duration::ZERO, snapshot_age: SignedDuration::ZERO, ..self }
     }
 
-    /// What ends orders that were not paid in time.
-    pub(crate) fn expiry(&self, epoch: Epoch) -> Expiry<'_> {
+    /// Ends orders that were not paid in time; whether any is out of the way now.
+    pub(crate) async fn end_overdue(
+        &self,
+        epoch: Epoch,
+        overdue: &[(CustomerKey, OrderId)],
+    ) -> Result<bool, Failure> {
         let Self { orders, partitions, inventory, .. } = self;
-        Expiry { orders, partitions, inventory, epoch }
+        let expiry = Expiry { orders, partitions, inventory, epoch };
+        expiry.end_overdue(overdue, clock::now()).await.map_err(|error| {
+            let is_retryable = error.is_retryable();
+            Failure::at_store(error, is_retryable)
+        })
     }
 
     /// The event as it is now, for whatever decides.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use domain::{Epoch, Event, Wanted, mark_block};
+use domain::{CustomerKey, Epoch, Event, OrderId, Wanted, mark_block};
 use expiry::Expiry;
 use fault_points::{RESERVATION_MARK_RAISED, reached};
 use lambda_kit::clock;
@@ -80,12 +80,7 @@ impl Till {
                 }
                 Remedy::Overdue(orders) => {
                     // While one is left that may make room, nothing is sold out.
-                    if !self
-                        .expiry(event.epoch)
-                        .end_overdue(&orders, clock::now())
-                        .await
-                        .or_fail()?
-                    {
+                    if !self.end_overdue(event.epoch, &orders).await? {
                         return Ok((Verdict::Undecided(Undecided::Unavailable), event));
                     }
                 }
@@ -107,9 +102,17 @@ impl Till {
         }
     }
 
-    fn expiry(&self, epoch: Epoch) -> Expiry<'_> {
+    async fn end_overdue(
+        &self,
+        epoch: Epoch,
+        overdue: &[(CustomerKey, OrderId)],
+    ) -> Result<bool, Failure> {
         let Self { orders, partitions, inventory, .. } = self;
-        Expiry { orders, partitions, inventory, epoch }
+        let expiry = Expiry { orders, partitions, inventory, epoch };
+        expiry.end_overdue(overdue, clock::now()).await.map_err(|error| {
+            let is_retryable = error.is_retryable();
+            Failure::at_store(error, is_retryable)
+        })
     }
 
     async fn event_now(&self, event: &Event) -> Result<Arc<Event>, Failure> {

@@ -4,10 +4,7 @@
 //! Of what was to be written the outcome may be unknown. Where repeating the request
 //! would not find out, that is told instead ([`Failure::outcome_unknown`]).
 
-use std::error::Error;
-
 use dynamo_store::StoreError;
-use expiry::ExpiryError;
 use lambda_kit::http::Failure;
 use redis_store::RedisStoreError;
 
@@ -20,30 +17,16 @@ pub trait OrFail<T> {
     fn or_fail(self) -> Result<T, Failure>;
 }
 
-/// An error of a store.
-trait AtStore: Error + Send + Sync + Sized + 'static {
-    fn is_retryable(&self) -> bool;
-}
-
-impl AtStore for StoreError {
-    fn is_retryable(&self) -> bool {
-        self.is_retryable()
+impl<T> OrFail<T> for Result<T, StoreError> {
+    fn or_fail(self) -> Result<T, Failure> {
+        self.map_err(|error| {
+            let is_retryable = error.is_retryable();
+            Failure::at_store(error, is_retryable)
+        })
     }
 }
 
-impl AtStore for RedisStoreError {
-    fn is_retryable(&self) -> bool {
-        self.is_retryable()
-    }
-}
-
-impl AtStore for ExpiryError {
-    fn is_retryable(&self) -> bool {
-        self.is_retryable()
-    }
-}
-
-impl<T, E: AtStore> OrFail<T> for Result<T, E> {
+impl<T> OrFail<T> for Result<T, RedisStoreError> {
     fn or_fail(self) -> Result<T, Failure> {
         self.map_err(|error| {
             let is_retryable = error.is_retryable();

@@ -272,13 +272,13 @@ fn every_crate_is_a_function_and_every_function_a_crate() {
 #[test]
 fn every_sign_of_trouble_is_counted_once() {
     let term = " || ($.metric = \"foreign_units\")";
-    let fault = "nothing counts foreign_units of ReservationFunction";
+    let fault = "nothing counts foreign_units of CatalogFunction";
     assert_broken(uncounted, term, "", fault);
     assert_broken(uncounted, term, &term.replace("$.metric", "$.message"), fault);
     let twice = format!("{term}{term}");
-    assert_broken(uncounted, term, &twice, "foreign_units of ReservationFunction counts twice");
+    assert_broken(uncounted, term, &twice, "foreign_units of CatalogFunction counts twice");
     let more = format!("{term} || ($.metric = \"unit_taken\")");
-    assert_broken(uncounted, term, &more, "ReservationFunction doesn't log unit_taken");
+    assert_broken(uncounted, term, &more, "CatalogFunction doesn't log unit_taken");
     let group = "LogGroupName: !Ref OrdersLogs";
     let fault = "nothing counts order_unknown_to_dynamodb of OrdersFunction";
     assert_broken(uncounted, group, "LogGroupName: !Ref CatalogLogs", fault);

@@ -93,8 +93,7 @@ impl<'a> Taker<'a> {
                 // A withdrawal takes nothing from anybody, but the time to pay is over.
                 Reservation::Overdue(orders) => {
                     // While one is left that may make room, nothing is sold out.
-                    let expiry = self.catalogue.expiry(self.event.epoch);
-                    if !expiry.end_overdue(&orders, clock::now()).await.or_fail()? {
+                    if !self.catalogue.end_overdue(self.event.epoch, &orders).await? {
                         return Err(Reason::Unavailable.into());
                     }
                 }
