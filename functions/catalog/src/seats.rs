@@ -56,11 +56,11 @@ async fn take_snapshot(catalogue: &Catalogue, id: &EventId) -> Result<SeatsBody,
         return Ok(before_the_first_sale(id, &layout, &types));
     }
     let hall = Known { layout, types };
-    if let Some(body) = read_snapshot(catalogue, &event, &hall).await? {
+    if let Some(body) = read_snapshot(catalogue, &event, hall.clone()).await? {
         return Ok(body);
     }
     let event = renewed_event(catalogue, id).await?;
-    read_snapshot(catalogue, &event, &hall).await?.ok_or_else(lost)
+    read_snapshot(catalogue, &event, hall).await?.ok_or_else(lost)
 }
 
 /// Nobody has anything: there is no inventory yet to ask.
@@ -80,7 +80,11 @@ fn before_the_first_sale(id: &EventId, layout: &Layout, types: &[TicketType]) ->
     }
 }
 
+/// So often a hall is read beside whom sections are added.
+const HALL_READS: u32 = 5;
+
 /// A hall with its types, as they were read.
+#[derive(Clone)]
 struct Known {
     layout: Arc<Layout>,
     types: Vec<TicketType>,
@@ -100,20 +104,18 @@ impl Known {
 async fn read_snapshot(
     catalogue: &Catalogue,
     event: &Event,
-    hall: &Known,
+    mut hall: Known,
 ) -> Result<Option<SeatsBody>, Failure> {
-    let read = snapshot_of(catalogue, event, &hall.layout).await?;
-    let Some((body, counts)) = read else { return Ok(None) };
-    if hall.layout.has_all(&hall.types, &counts) {
-        return Ok(Some(body));
+    for _ in 0..HALL_READS {
+        let read = snapshot_of(catalogue, event, &hall.layout).await?;
+        let Some((body, counts)) = read else { return Ok(None) };
+        if hall.layout.has_all(&hall.types, &counts) {
+            return Ok(Some(body));
+        }
+        hall = Known::now(catalogue, &event.id).await?;
     }
-    let hall = Known::now(catalogue, &event.id).await?;
-    let read = snapshot_of(catalogue, event, &hall.layout).await?;
-    let Some((body, counts)) = read else { return Ok(None) };
-    if !hall.layout.has_all(&hall.types, &counts) {
-        tracing::error!(event = %event.id, "the inventory has seats that no section has");
-    }
-    Ok(Some(body))
+    tracing::error!(event = %event.id, "the inventory has seats that no section has");
+    Err(lost())
 }
 
 async fn snapshot_of(

@@ -18,9 +18,10 @@ use tokio::time::timeout;
 use crate::epochs::Epochs;
 use crate::handler::Persistence;
 
-/// So long Redis may take to hear of a commit. A message that waits for a Redis that
-/// stands still would come back, although its order is done with.
-const TELLING: Duration = Duration::from_secs(1);
+/// So long Redis may take to hear of a commit: half of what the shortest timeout leaves
+/// for an intent. A message that waits for a Redis that stands still would come back,
+/// although its order is done with.
+const TELLING: Duration = Duration::from_millis(500);
 
 /// Why an intent is not done with; its message comes back.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +38,9 @@ pub enum Unfinished {
     /// Redis fails where it matters that it does not.
     #[error("Redis fails")]
     Redis(#[from] RedisStoreError),
+    /// Redis takes too long.
+    #[error("Redis does not answer in time")]
+    Slow,
     /// The dead-letter queue fails.
     #[error("the dead-letter queue fails")]
     DeadLetters(#[from] SendError),
@@ -52,7 +56,7 @@ impl Unfinished {
         match self {
             Self::NotWhole | Self::NoSuchUnit(_) => true,
             Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
-            Self::Redis(_) | Self::DeadLetters(_) | Self::OutOfTime(_) => false,
+            Self::Redis(_) | Self::Slow | Self::DeadLetters(_) | Self::OutOfTime(_) => false,
         }
     }
 }
@@ -63,7 +67,7 @@ impl Persistence {
     pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>) {
         reached(PERSISTENCE_COMMITTED).await;
         let told = timeout(TELLING, self.settle(order, epochs)).await;
-        if let Err(error) = told.unwrap_or(Err(OutOfTime.into())) {
+        if let Err(error) = told.unwrap_or(Err(Unfinished::Slow)) {
             tracing::warn!(order = %order.id, %error, "settling is left to the stream");
         }
         reached(PERSISTENCE_SETTLED).await;
@@ -102,7 +106,10 @@ impl Persistence {
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
         let seats = seats_of(taken.iter().map(|taken| &taken.unit));
-        for owner in owners_of(&taken) {
+        let owners = TakenUnit::owners(&taken);
+        let order = &intent.order;
+        tracing::warn!(%order, metric = "unit_taken", ?owners, ?seats, "units had owners");
+        for owner in owners {
             self.put_right(intent, owner, epochs).await?;
         }
         let rejection = match seats.is_empty() {
@@ -119,17 +126,15 @@ impl Persistence {
         owner: &UnitOwner,
         epochs: &Epochs<'_>,
     ) -> Result<(), Unfinished> {
-        let (order, owner_order) = (&intent.order, &owner.order);
-        tracing::warn!(%order, metric = "unit_taken", owner = %owner_order, "a unit had an owner");
-        match self.orders.order_fetch(&owner.customer, owner_order).await? {
+        match self.orders.order_fetch(&owner.customer, &owner.order).await? {
             Some(owner) => {
                 self.settle(&owner, epochs).await?;
                 reached(PERSISTENCE_OWNER_SETTLED).await;
             }
             None => tracing::error!(
-                %order,
+                order = %intent.order,
                 metric = "orphaned_unit",
-                owner = %owner_order,
+                owner = %owner.order,
                 "a unit is owned by an order that is not there"
             ),
         }
@@ -184,17 +189,6 @@ impl Persistence {
         report(order, epoch, settled);
         Ok(())
     }
-}
-
-/// Whose these units are, each named once.
-fn owners_of(taken: &[TakenUnit]) -> Vec<&UnitOwner> {
-    let mut owners: Vec<&UnitOwner> = Vec::new();
-    for owner in taken.iter().filter_map(|taken| taken.owner.as_ref()) {
-        if !owners.contains(&owner) {
-            owners.push(owner);
-        }
-    }
-    owners
 }
 
 /// The seats among these units.

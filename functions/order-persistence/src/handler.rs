@@ -23,7 +23,7 @@ use crate::incoming::Incoming;
 const CONCURRENCY: usize = 10;
 
 /// What one intent takes when all goes well. None is begun with less time left.
-pub const ONE_INTENT: Duration = Duration::from_secs(1);
+pub const ONE_INTENT: Duration = Duration::from_millis(500);
 
 /// All that intents are persisted with.
 #[derive(Debug)]

@@ -12,7 +12,7 @@ use fault_points::{
 };
 use futures::{StreamExt, stream};
 use lambda_kit::Causes;
-use lambda_kit::batch::{self, Deadline, Message, Retry};
+use lambda_kit::batch::{self, Deadline, Message, Retry, isolated};
 use queues::{LiveQueue, SendError, SettleQueue, Visibility};
 
 use crate::nudges::nudges;
@@ -81,17 +81,24 @@ impl Projector {
 
     /// Settles an order, or lets it be settled later.
     async fn project(&self, order: &Order) -> Result<(), SendError> {
-        reached(PROJECTOR_BEGUN).await;
-        match tokio::time::timeout(PATIENCE, self.settler.settle(order.clone())).await {
-            Ok(Ok(Settlement::Done)) => {
+        let settling = async {
+            reached(PROJECTOR_BEGUN).await;
+            self.settler.settle(order.clone()).await
+        };
+        match tokio::time::timeout(PATIENCE, isolated(settling)).await {
+            Ok(Ok(Ok(Settlement::Done))) => {
                 reached(PROJECTOR_SETTLED).await;
                 return Ok(());
             }
-            Ok(Ok(Settlement::Later(why))) => {
+            Ok(Ok(Ok(Settlement::Later(why)))) => {
                 tracing::warn!(order = %order.id, ?why, "to be settled later");
             }
-            Ok(Err(error)) => {
+            Ok(Ok(Err(error))) => {
                 tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
+            }
+            // Whatever is wrong with it must not hold up its shard.
+            Ok(Err(panicked)) => {
+                tracing::error!(order = %order.id, error = %panicked, "to be settled later");
             }
             Err(_) => tracing::warn!(order = %order.id, "took too long; to be settled later"),
         }
@@ -109,20 +116,25 @@ impl Projector {
 
     async fn retries(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
         let key = |retry: &SettleRetry| retry.order;
-        batch::each_distinct(event, key, CONCURRENCY, deadline, |message| self.retry(message)).await
+        batch::each_distinct(event, key, CONCURRENCY, deadline, |message| {
+            self.retry(message, deadline)
+        })
+        .await
     }
 
-    async fn retry(&self, message: Message<SettleRetry>) -> Result<(), Retry> {
+    async fn retry(&self, message: Message<SettleRetry>, deadline: Deadline) -> Result<(), Retry> {
         let SettleRetry { order, customer, event } = &message.body;
-        match self.settler.settle_stored(&customer.key(), order).await {
-            Ok(Settlement::Done) => {
+        let key = customer.key();
+        match deadline.within(self.settler.settle_stored(&key, order)).await {
+            Ok(Ok(Settlement::Done)) => {
                 self.nudge(&[LiveUpdate::tick(event)]).await;
                 return Ok(());
             }
-            Ok(Settlement::Later(why)) => tracing::warn!(%order, ?why, "a retry comes back"),
-            Err(error) => {
+            Ok(Ok(Settlement::Later(why))) => tracing::warn!(%order, ?why, "a retry comes back"),
+            Ok(Err(error)) => {
                 tracing::warn!(%order, error = %Causes(&error), "a retry comes back");
             }
+            Err(error) => tracing::warn!(%order, %error, "a retry comes back"),
         }
         let seconds = return_seconds(message.receive_count);
         if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {

@@ -57,12 +57,13 @@ impl Till {
         let mut patience = Patience::FRESH;
         loop {
             let wish = self.wish(request, &event, session);
-            let reply = self.inventory.reserve(&wish).await.map_err(|error| match wish.mode {
+            let reply = self.inventory.reserve(&wish).await;
+            let reply = match wish.mode {
                 // It takes nothing, so nothing is unknown of this request.
-                Mode::ReplayOnly => Failure::unavailable(error),
+                Mode::ReplayOnly => reply.or_fail()?,
                 // The script may have run although its reply did not come.
-                Mode::Buy | Mode::Withdraw => Failure::outcome_unknown(error),
-            })?;
+                Mode::Buy | Mode::Withdraw => reply.map_err(Failure::outcome_unknown)?,
+            };
             let remedy = match verdict_of(reply, &request.lines) {
                 Ok(verdict) => return Ok((verdict, event)),
                 Err(remedy) => remedy,

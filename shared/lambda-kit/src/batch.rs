@@ -94,7 +94,7 @@ impl Deadline {
     /// Whether handling one more message can still end in time.
     #[must_use]
     pub fn allows_another(&self) -> bool {
-        self.remaining() >= self.longest
+        self.for_work() >= self.longest
     }
 }
 

@@ -399,6 +399,13 @@ async fn a_panic_costs_the_client_nothing_but_a_500_in_words() {
 }
 
 #[tokio::test]
+async fn what_was_begun_under_a_key_may_have_come_through_whatever_broke() {
+    let put = TestRequest::put("/events/show/sale").header("idempotency-key", "k");
+    let answer = send(put).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
+}
+
+#[tokio::test]
 async fn a_fault_says_when_to_repeat_and_keeps_its_cause_to_itself() {
     let answer = send(TestRequest::get("/events/show/queue")).await;
     assert_eq!((answer.status, answer.header("retry-after")), (503, "2"));

@@ -35,8 +35,8 @@ impl Patience {
     }
 }
 
-/// 50 to 100 ms after the first try, then twice that, and so on: two
-/// transactions that met once must not meet again.
+/// 50 to 100 ms after the first try, then twice that, and so on: two transactions
+/// that met once are not to meet again (until both are at their last try).
 fn pause(tries: u32, random: u64) -> Duration {
     let shortest = FIRST_PAUSE * 2_u32.pow(tries.saturating_sub(1).min(10));
     let spread = u64::try_from(shortest.as_millis()).unwrap_or(u64::MAX);

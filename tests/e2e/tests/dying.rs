@@ -1,5 +1,7 @@
 //! Functions die in the middle of their work, on the deployed stack.
 
+use std::path::PathBuf;
+
 use clap::Parser;
 use contracts::orders::{OrderBody, OrderStateBody};
 use domain::OrderState;
@@ -17,6 +19,15 @@ use serde_json::json;
 
 type Journey = Result<(), ClientError>;
 
+/// A file that goes with whoever wrote it: a fault must not outlive its test.
+struct Removed(PathBuf);
+
+impl Drop for Removed {
+    fn drop(&mut self) {
+        std::fs::remove_file(&self.0).ok();
+    }
+}
+
 /// The orders of a batch are committed, Redis doesn't know it, and the process is
 /// gone. Its messages come back when the queue's visibility timeout is over, or the
 /// stream settles them before.
@@ -29,6 +40,7 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
     let came = file.with_file_name("faults.reached");
     std::fs::remove_file(&came).ok();
     std::fs::write(&file, format!("{PERSISTENCE_COMMITTED} stop\n")).map_err(ClientError::File)?;
+    let faults = Removed(file);
     let mut buyers = Vec::new();
     for _ in 1..=3 {
         buyers.push(sale.shopper().await?);
@@ -51,10 +63,10 @@ async fn a_process_that_is_killed_in_the_middle_of_a_batch_costs_nobody_an_order
         Ok(pid.map_or(Seen::NotYet("nobody yet".to_owned()), Seen::Yes))
     })
     .await;
-    let pid = pid.inspect_err(|_| drop(std::fs::remove_file(&file)))?;
+    let pid = pid?;
     world.until_intents(Messages { waiting: 0, taken: 3 }).await?;
     assert!(processes::kill(pid), "it stood there");
-    std::fs::remove_file(&file).map_err(ClientError::File)?;
+    drop(faults);
     for (buyer, key, lines, order) in &bought {
         let settled = sale.settled(&buyer.fan, *order).await?;
         assert_eq!(settled.state, OrderStateBody::Stored(OrderState::Pending));

@@ -212,10 +212,10 @@ impl<'a> Taker<'a> {
         }
     }
 
-    /// Redis took a unit for free that DynamoDB says is owned: it is told of the
+    /// Redis took units for free that DynamoDB says are owned: it is told of each
     /// owner, and this order is given up for another attempt.
     async fn drifted(&self, order: &Order, taken: &[TakenUnit]) -> Result<Chunk, Failure> {
-        if let Some(owner) = taken.first().and_then(|taken| taken.owner.as_ref()) {
+        for owner in TakenUnit::owners(taken) {
             let fetched = self.catalogue.orders.order_fetch(&owner.customer, &owner.order).await;
             if let Some(owner) = fetched.or_fail()? {
                 settle(self.catalogue, &owner, self.event.epoch).await?;
@@ -246,7 +246,12 @@ impl<'a> Taker<'a> {
             current = match ended.or_fail()? {
                 Ended::Ended { order, foreign } => {
                     if !foreign.is_empty() {
-                        tracing::error!(order = %order.id, ?foreign, "owned units it did not own");
+                        tracing::error!(
+                            order = %order.id,
+                            metric = "foreign_units",
+                            ?foreign,
+                            "an order named units that it did not own"
+                        );
                     }
                     order
                 }

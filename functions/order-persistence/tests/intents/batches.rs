@@ -168,16 +168,20 @@ async fn nothing_is_begun_that_can_not_be_finished() {
 
 #[tokio::test]
 async fn a_redis_that_stands_still_brings_no_message_back_whose_order_is_stored() {
-    let mut desk = Desk::of(10, 0).await;
-    let mut intents = Vec::new();
-    for number in 0..10 {
-        intents.push(desk.sale.hold(&format!("fan-{number}"), "k", vec![places(1)]).await);
-    }
     // Whoever connects waits for ever.
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    desk.reach_redis_at(&format!("redis://{}", listener.local_addr().unwrap()));
-    assert!(desk.batch(&intents).await.is_empty());
-    assert_eq!(desk.sale.owned("floor").await, 10);
+    // With the function's longest timeout, and with its shortest.
+    for seconds in [30, 2] {
+        let mut desk = Desk::of(10, 0).await;
+        let mut intents = Vec::new();
+        for number in 0..10 {
+            let intent = desk.sale.hold(&format!("fan-{number}"), "k", vec![places(1)]).await;
+            intents.push(serde_json::to_string(&intent).unwrap());
+        }
+        desk.reach_redis_at(&format!("redis://{}", listener.local_addr().unwrap()));
+        assert_eq!(desk.texts(&intents, seconds).await, Vec::<String>::new());
+        assert_eq!(desk.sale.owned("floor").await, 10);
+    }
 }
 
 #[tokio::test]

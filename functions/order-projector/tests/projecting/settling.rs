@@ -2,13 +2,14 @@
 
 use contracts::messages::OrderIntent;
 use domain::{Order, Rejection};
+use fault_points::{Faults, PROJECTOR_BEGUN};
 use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use order_projector::handler::ONE_RETRY;
 use order_projector::trigger::{Change, Trigger};
 use test_sale::{LONG, currency, now, places, seats};
 
-use crate::desk::Desk;
+use crate::desk::{Desk, retry_of};
 
 #[tokio::test]
 async fn a_live_order_whose_settling_was_lost_is_settled() {
@@ -34,6 +35,16 @@ async fn the_shard_comes_back_to_what_there_is_no_time_for() {
     let stuck = response.batch_item_failures.into_iter().map(|failure| failure.item_identifier);
     assert_eq!(stuck.collect::<Vec<_>>(), ["7"]);
     assert_eq!(desk.counts("floor").await, (2, 0, 8), "nothing was begun");
+}
+
+#[tokio::test]
+async fn a_record_that_breaks_its_handling_does_not_hold_up_its_shard() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let order = desk.sale.persist_unsettled(&intent, LONG).await;
+    let stuck = Faults::new().panic(PROJECTOR_BEGUN).run(desk.project(&order)).await;
+    assert_eq!(stuck, Some(vec![]));
+    assert_eq!(desk.retries_sent(), [retry_of(&order)]);
 }
 
 #[tokio::test]

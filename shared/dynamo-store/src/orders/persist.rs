@@ -30,6 +30,20 @@ pub struct TakenUnit {
     pub owner: Option<UnitOwner>,
 }
 
+impl TakenUnit {
+    /// Whose these units are, each named once.
+    #[must_use]
+    pub fn owners(taken: &[Self]) -> Vec<&UnitOwner> {
+        let mut owners: Vec<&UnitOwner> = Vec::new();
+        for owner in taken.iter().filter_map(|taken| taken.owner.as_ref()) {
+            if !owners.contains(&owner) {
+                owners.push(owner);
+            }
+        }
+        owners
+    }
+}
+
 impl OrderStore {
     /// Puts the order where it is absent and each of its units where it is
     /// unowned: all or nothing, in one transaction. Where its outcome is unknown,

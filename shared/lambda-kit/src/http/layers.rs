@@ -37,7 +37,7 @@ const SECURITY_HEADERS: [(HeaderName, HeaderValue); 4] = [
 ];
 
 /// Lays the common layers around a router: 404 and 405 for what it has no
-/// route for, 413 for large bodies, 500 for panics, problems in words, and the
+/// route for, 413 for large bodies, 500 for panics (503 under a key), problems in words, and the
 /// headers every answer has.
 pub fn adapt(router: Router) -> Router {
     adapt_behind_edge(router, None)
