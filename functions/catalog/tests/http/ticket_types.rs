@@ -60,7 +60,7 @@ async fn whichever_version_of_a_type_there_is_can_be_edited_but_nothing_can_not(
         assert_eq!((edited.status, edited.json()["version"].as_u64()), (200, Some(version)));
     }
     // Both have read the same version before either writes.
-    office.wire.gather("UpdateItem", 2);
+    office.wire.gather("TransactWriteItems", 2);
     let (one, other) = (places(300), places(200));
     let (one, other) = futures::join!(edit(&one), edit(&other));
     let mut statuses = [one.status, other.status];
