@@ -92,14 +92,32 @@ macro_rules! text_id {
                 f.write_str(&self.0)
             }
         }
-
-        impl fmt::Debug for $name {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write!(f, concat!(stringify!($name), "({})"), self.0)
-            }
-        }
     };
 }
+
+macro_rules! debug_as {
+    ($($name:ident: $shown:expr),+ $(,)?) => {
+        $(impl fmt::Debug for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                let shown: fn(&Self) -> &str = $shown;
+                write!(f, concat!(stringify!($name), "({})"), shown(self))
+            }
+        })+
+    };
+}
+
+debug_as!(
+    EventId: Self::as_str,
+    TicketTypeId: Self::as_str,
+    SectionId: Self::as_str,
+    WithdrawalId: Self::as_str,
+    SeatLabel: Self::as_str,
+    SessionId: Self::as_str,
+    ConnectionId: Self::as_str,
+    // Whoever logs what these are part of does not log them.
+    CustomerId: |_| "…",
+    IdempotencyKey: |_| "…",
+);
 
 text_id!(
     /// An event, named by its operator.
@@ -512,6 +530,16 @@ mod tests {
             assert!(CustomerId::of_subject(bad).is_err(), "{bad:?}");
         }
         assert!(CustomerId::of_subject(&"x".repeat(128)).is_ok());
+    }
+
+    #[test]
+    fn no_customer_and_no_key_gets_into_a_log_with_what_it_is_part_of() {
+        let key = IdempotencyKey::parse("secret").unwrap();
+        assert_eq!(
+            format!("{:?}", (customer("secret"), key)),
+            "(CustomerId(…), IdempotencyKey(…))"
+        );
+        assert_eq!(format!("{:?}", EventId::parse("show").unwrap()), "EventId(show)");
     }
 
     #[test]
