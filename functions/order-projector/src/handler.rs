@@ -10,14 +10,15 @@ use dynamo_store::order_of_image;
 use fault_points::{
     PROJECTOR_BEGUN, PROJECTOR_DEFERRED, PROJECTOR_NUDGED, PROJECTOR_SETTLED, reached,
 };
-use futures::{StreamExt, stream};
+use futures::future::BoxFuture;
+use futures::{FutureExt, StreamExt, stream};
 use lambda_kit::Causes;
-use lambda_kit::batch::{self, Deadline, Message, Retry, isolated};
+use lambda_kit::batch::{self, Deadline, Message, Panicked, Retry, isolated};
 use queues::{LiveQueue, SendError, SettleQueue, Visibility};
 
 use crate::nudges::nudges;
-use crate::settling::{Settlement, Settler};
-use crate::trigger::{Change, Trigger};
+use crate::settling::{SettleError, Settlement, Settler, Why};
+use crate::trigger::{Change, Trigger, unreadable};
 
 /// So many orders are settled at once.
 const CONCURRENCY: usize = 16;
@@ -54,13 +55,13 @@ impl Projector {
     /// named comes again. (Of a shard, everything from the first one named.)
     pub async fn handle(&self, trigger: Trigger, deadline: Deadline) -> SqsBatchResponse {
         match trigger {
-            Trigger::Stream(changes) => self.changes(changes, deadline).await,
-            Trigger::Retries(event) => self.retries(event, deadline).await,
+            Trigger::Stream(changes) => self.changes(changes, deadline).boxed_local().await,
+            Trigger::Retries(event) => self.retries(event, deadline).boxed_local().await,
         }
     }
 
     async fn changes(&self, changes: Vec<Change>, deadline: Deadline) -> SqsBatchResponse {
-        let latest = latest(changes);
+        let latest = latest(changes).await;
         let stuck: Vec<Option<&str>> = stream::iter(&latest)
             .map(|latest| async move {
                 // The shard comes back to what there is no time for.
@@ -71,7 +72,10 @@ impl Projector {
             .buffer_unordered(CONCURRENCY)
             .collect()
             .await;
-        self.nudge(&nudges(latest.iter().map(|latest| &latest.order))).await;
+        let nudging = async { self.nudge(&nudges(latest.iter().map(|of| &of.order))).await };
+        if let Err(error) = isolated(nudging).await {
+            tracing::warn!(%error, "watchers are not nudged");
+        }
         let mut response = SqsBatchResponse::default();
         for sequence in stuck.into_iter().flatten() {
             response.add_failure(sequence);
@@ -85,30 +89,24 @@ impl Projector {
             reached(PROJECTOR_BEGUN).await;
             self.settler.settle(order.clone()).await
         };
-        match tokio::time::timeout(PATIENCE, isolated(settling)).await {
-            Ok(Ok(Ok(Settlement::Done))) => {
-                reached(PROJECTOR_SETTLED).await;
-                return Ok(());
-            }
-            Ok(Ok(Ok(Settlement::Later(why)))) => {
-                tracing::warn!(order = %order.id, ?why, "to be settled later");
-            }
-            Ok(Ok(Err(error))) => {
-                tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
-            }
-            // Whatever is wrong with it must not hold up its shard.
-            Ok(Err(panicked)) => {
-                tracing::error!(order = %order.id, error = %panicked, "to be settled later");
-            }
-            Err(_) => tracing::warn!(order = %order.id, "took too long; to be settled later"),
-        }
+        let settling = tokio::time::timeout(PATIENCE, in_any_case(settling.boxed()));
+        let Err(error) = settling.await.unwrap_or(Err(Unsettled::Slow)) else {
+            reached(PROJECTOR_SETTLED).await;
+            return Ok(());
+        };
+        tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
         let retry = SettleRetry {
             order: order.id,
             customer: order.customer.clone(),
             event: order.event.clone(),
         };
         self.retries.send(&retry, FIRST_RETRY_SECONDS).await.inspect_err(|error| {
-            tracing::error!(order = %order.id, error = %Causes(error), "the shard has to wait");
+            tracing::error!(
+                order = %order.id,
+                event = %order.event,
+                error = %Causes(error),
+                "the shard has to wait"
+            );
         })?;
         reached(PROJECTOR_DEFERRED).await;
         Ok(())
@@ -125,17 +123,16 @@ impl Projector {
     async fn retry(&self, message: Message<SettleRetry>, deadline: Deadline) -> Result<(), Retry> {
         let SettleRetry { order, customer, event } = &message.body;
         let key = customer.key();
-        match deadline.within(self.settler.settle_stored(&key, order)).await {
-            Ok(Ok(Settlement::Done)) => {
-                self.nudge(&[LiveUpdate::tick(event)]).await;
-                return Ok(());
-            }
-            Ok(Ok(Settlement::Later(why))) => tracing::warn!(%order, ?why, "a retry comes back"),
-            Ok(Err(error)) => {
-                tracing::warn!(%order, error = %Causes(&error), "a retry comes back");
-            }
-            Err(error) => tracing::warn!(%order, %error, "a retry comes back"),
-        }
+        let settling = async {
+            reached(PROJECTOR_BEGUN).await;
+            self.settler.settle_stored(&key, order).await
+        };
+        let settling = deadline.within(in_any_case(settling.boxed()));
+        let Err(error) = settling.await.unwrap_or(Err(Unsettled::Slow)) else {
+            self.nudge(&[LiveUpdate::tick(event)]).await;
+            return Ok(());
+        };
+        tracing::warn!(%order, error = %Causes(&error), "a retry comes back");
         let seconds = return_seconds(message.receive_count);
         if let Err(error) = self.visibility.postpone(&message.receipt_handle, seconds).await {
             tracing::warn!(%order, error = %Causes(&error), "it comes back when the queue says");
@@ -152,25 +149,43 @@ impl Projector {
     }
 }
 
+/// Why an order is not settled now.
+#[derive(Debug, thiserror::Error)]
+enum Unsettled {
+    #[error("Redis does not agree: {0:?}")]
+    Later(Why),
+    #[error(transparent)]
+    Failed(#[from] SettleError),
+    #[error(transparent)]
+    Panicked(#[from] Panicked),
+    #[error("it takes too long")]
+    Slow,
+}
+
+/// Whatever goes wrong with an order holds up no other.
+async fn in_any_case(
+    settling: BoxFuture<'_, Result<Settlement, SettleError>>,
+) -> Result<(), Unsettled> {
+    match isolated(settling).await?? {
+        Settlement::Done => Ok(()),
+        Settlement::Later(why) => Err(Unsettled::Later(why)),
+    }
+}
+
 /// The last state of each order in the batch; an earlier one says nothing more.
-fn latest(changes: Vec<Change>) -> Vec<Latest> {
+async fn latest(changes: Vec<Change>) -> Vec<Latest> {
     let mut latest: HashMap<OrderId, Latest> = HashMap::new();
     for Change { sequence, image } in changes {
         let Some(image) = image else { continue };
-        match order_of_image(image) {
-            Ok(order) => {
+        match isolated(async { order_of_image(image) }).await {
+            Ok(Ok(order)) => {
                 let known = latest.get(&order.id);
                 if known.is_none_or(|known| known.order.version <= order.version) {
                     latest.insert(order.id, Latest { order, sequence });
                 }
             }
-            // It would be as unreadable at each repetition, and hold up its shard.
-            Err(error) => tracing::error!(
-                sequence,
-                metric = "unreadable_order",
-                error = %Causes(&error),
-                "a record of the stream is no order"
-            ),
+            Ok(Err(error)) => unreadable(&sequence, &Causes(&error)),
+            Err(panicked) => unreadable(&sequence, &panicked),
         }
     }
     latest.into_values().collect()

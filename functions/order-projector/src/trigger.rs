@@ -1,5 +1,7 @@
 //! The two kinds of event that this function is called with.
 
+use std::fmt;
+
 use aws_lambda_events::sqs::SqsEvent;
 use serde::Deserialize;
 use serde_json::Value;
@@ -42,13 +44,34 @@ impl Trigger {
         let source = event["Records"][0]["eventSource"].as_str().unwrap_or_default();
         match source {
             "aws:dynamodb" => {
-                let records = Vec::<Record>::deserialize(event["Records"].take())?;
-                Ok(Self::Stream(records.into_iter().map(|record| record.dynamodb.into()).collect()))
+                let records = Vec::<Value>::deserialize(event["Records"].take())?;
+                Ok(Self::Stream(records.into_iter().filter_map(change).collect()))
             }
             "aws:sqs" => Ok(Self::Retries(SqsEvent::deserialize(event)?)),
             _ => Err(UnknownTrigger::Source),
         }
     }
+}
+
+fn change(record: Value) -> Option<Change> {
+    let sequence = record["dynamodb"]["SequenceNumber"].as_str().map(str::to_owned);
+    match Record::deserialize(record) {
+        Ok(record) => Some(record.dynamodb.into()),
+        Err(error) => {
+            unreadable(sequence.as_deref().unwrap_or_default(), &error);
+            None
+        }
+    }
+}
+
+/// It would be as unreadable at each repetition, and hold up its shard.
+pub(crate) fn unreadable(sequence: &str, error: &dyn fmt::Display) {
+    tracing::error!(
+        sequence,
+        metric = "unreadable_order",
+        %error,
+        "a record of the stream is no order"
+    );
 }
 
 /// Only what is read here, so that nothing else in a record can make it unreadable.
@@ -95,7 +118,20 @@ mod tests {
         for event in [json!({}), json!(null), json!({"Records": [{"eventSource": "aws:s3"}]})] {
             assert!(matches!(Trigger::read(event), Err(UnknownTrigger::Source)));
         }
-        let broken = json!({"Records": [{"eventSource": "aws:dynamodb", "dynamodb": 7}]});
+        let broken = json!({"Records": [{"eventSource": "aws:sqs", "body": 7}]});
         assert!(matches!(Trigger::read(broken), Err(UnknownTrigger::Records(_))));
+    }
+
+    #[test]
+    fn a_record_that_is_none_hides_no_other() {
+        let record = |dynamodb| json!({"eventSource": "aws:dynamodb", "dynamodb": dynamodb});
+        let records = [
+            json!(7),
+            json!({"SequenceNumber": "1", "NewImage": 7}),
+            json!({"SequenceNumber": "2"}),
+        ];
+        let event = json!({"Records": records.map(record)});
+        let Trigger::Stream(changes) = Trigger::read(event).unwrap() else { panic!() };
+        assert_eq!(changes, [Change { sequence: "2".to_owned(), image: None }]);
     }
 }

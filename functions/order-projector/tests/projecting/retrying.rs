@@ -1,8 +1,14 @@
 //! What can't be settled now is settled later, and the shard does not wait.
 
+use std::time::Duration;
+
 use contracts::messages::{LiveUpdate, SettleRetry};
+use fault_points::{Faults, PROJECTOR_BEGUN};
+use jiff::SignedDuration;
+use lambda_kit::batch::Deadline;
+use lambda_kit::testing::sqs_event;
 use order_projector::trigger::Trigger;
-use test_sale::{LONG, places, show};
+use test_sale::{LONG, now, places, show};
 
 use crate::desk::{Desk, retry_of};
 
@@ -47,6 +53,19 @@ async fn with_the_retry_queue_out_of_reach_too_exactly_those_records_come_again(
     desk.find_redis();
     assert!(desk.stream(&images).await.is_empty());
     assert_eq!(desk.counts("floor").await, (0, 2, 8));
+}
+
+#[tokio::test]
+async fn a_retry_that_takes_too_long_or_breaks_its_handling_is_put_off() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let retry = [retry_of(&desk.sale.persist_unsettled(&intent, LONG).await)];
+    let broken = Faults::new().panic(PROJECTOR_BEGUN).run(desk.retry(&retry)).await;
+    assert_eq!((broken, desk.retries.take_postponed()), (Some(vec!["0".to_owned()]), vec![2]));
+    desk.sale.wire.slow_down(Duration::from_secs(60));
+    let deadline = Deadline::at(now() + SignedDuration::from_secs(2), Duration::ZERO);
+    let slow = desk.projector.handle(Trigger::Retries(sqs_event(&retry)), deadline).await;
+    assert_eq!((slow.batch_item_failures.len(), desk.retries.take_postponed()), (1, vec![2]));
 }
 
 #[tokio::test]
