@@ -9,8 +9,8 @@ use fault_points::{
     PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
     PERSISTENCE_SETTLED, reached,
 };
-use lambda_kit::batch::OutOfTime;
-use lambda_kit::clock;
+use lambda_kit::batch::{Deadline, OutOfTime};
+use lambda_kit::{Causes, clock};
 use queues::SendError;
 use redis_store::{RedisStoreError, Settle, Settled};
 use tokio::time::timeout;
@@ -18,10 +18,9 @@ use tokio::time::timeout;
 use crate::epochs::Epochs;
 use crate::handler::Persistence;
 
-/// So long Redis may take to hear of a commit: half of what the shortest timeout leaves
-/// for an intent. A message that waits for a Redis that stands still would come back,
-/// although its order is done with.
-const TELLING: Duration = Duration::from_millis(500);
+/// Before an invocation's time for work is over, telling Redis of a commit ends: a message
+/// that waits for a Redis that stands still would come back, although it is done with.
+const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// Why an intent is not done with; its message comes back.
 #[derive(Debug, thiserror::Error)]
@@ -38,9 +37,6 @@ pub enum Unfinished {
     /// Redis fails where it matters that it does not.
     #[error("Redis fails")]
     Redis(#[from] RedisStoreError),
-    /// Redis takes too long.
-    #[error("Redis does not answer in time")]
-    Slow,
     /// The dead-letter queue fails.
     #[error("the dead-letter queue fails")]
     DeadLetters(#[from] SendError),
@@ -56,7 +52,7 @@ impl Unfinished {
         match self {
             Self::NotWhole | Self::NoSuchUnit(_) => true,
             Self::Tables(error) => matches!(error, StoreError::Invalid(_)),
-            Self::Redis(_) | Self::Slow | Self::DeadLetters(_) | Self::OutOfTime(_) => false,
+            Self::Redis(_) | Self::DeadLetters(_) | Self::OutOfTime(_) => false,
         }
     }
 }
@@ -64,11 +60,12 @@ impl Unfinished {
 impl Persistence {
     /// The order landed just now: Redis is made to agree. If it can't be, the
     /// stream does it; the message is done with.
-    pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>) {
+    pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>, deadline: Deadline) {
         reached(PERSISTENCE_COMMITTED).await;
-        let told = timeout(TELLING, self.settle(order, epochs)).await;
-        if let Err(error) = told.unwrap_or(Err(Unfinished::Slow)) {
-            tracing::warn!(order = %order.id, %error, "settling is left to the stream");
+        let time = deadline.for_work().saturating_sub(A_MOMENT);
+        let told = timeout(time, self.settle(order, epochs)).await;
+        if let Err(error) = told.unwrap_or(Err(OutOfTime.into())) {
+            tracing::warn!(order = %order.id, error = %Causes(&error), "settling is left to the stream");
         }
         reached(PERSISTENCE_SETTLED).await;
     }
@@ -79,6 +76,7 @@ impl Persistence {
         intent: &OrderIntent,
         order: &Order,
         epochs: &Epochs<'_>,
+        deadline: Deadline,
     ) -> Result<(), Unfinished> {
         if !order.fingerprint.is_same_content(&intent.fingerprint) {
             tracing::error!(
@@ -90,7 +88,7 @@ impl Persistence {
         }
         match order.state.standing() {
             Standing::Live => {
-                self.committed(order, epochs).await;
+                self.committed(order, epochs, deadline).await;
                 Ok(())
             }
             Standing::Ended => self.release(intent, epochs).await,
@@ -104,6 +102,7 @@ impl Persistence {
         intent: &OrderIntent,
         taken: Vec<TakenUnit>,
         epochs: &Epochs<'_>,
+        deadline: Deadline,
     ) -> Result<(), Unfinished> {
         let seats = seats_of(taken.iter().map(|taken| &taken.unit));
         let owners = TakenUnit::owners(&taken);
@@ -116,7 +115,7 @@ impl Persistence {
             true => Rejection::Recovery,
             false => Rejection::SeatTaken { seats },
         };
-        self.refuse(intent, rejection, epochs).await
+        self.refuse(intent, rejection, epochs, deadline).await
     }
 
     /// Makes Redis agree with the owner of a unit that an intent named.
@@ -148,6 +147,7 @@ impl Persistence {
         intent: &OrderIntent,
         rejection: Rejection,
         epochs: &Epochs<'_>,
+        deadline: Deadline,
     ) -> Result<(), Unfinished> {
         let refusal = intent.head().refusal(rejection, clock::now());
         match self.orders.order_refuse(&refusal).await? {
@@ -155,7 +155,7 @@ impl Persistence {
                 reached(PERSISTENCE_REFUSED).await;
                 self.release(intent, epochs).await
             }
-            Refused::Present(order) => self.follow(intent, &order, epochs).await,
+            Refused::Present(order) => self.follow(intent, &order, epochs, deadline).await,
         }
     }
 

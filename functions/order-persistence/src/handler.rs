@@ -131,7 +131,7 @@ impl Persistence {
         reached(PERSISTENCE_BEGUN).await;
         let now = clock::now();
         if self.time.is_too_late(intent.expires_at, now) {
-            return self.refuse(intent, Rejection::HoldExpired, epochs).await;
+            return self.refuse(intent, Rejection::HoldExpired, epochs, deadline).await;
         }
         if !intent.is_whole() {
             return Err(Unfinished::NotWhole);
@@ -145,11 +145,11 @@ impl Persistence {
         let patience = Patience::of(deadline.for_work());
         match self.orders.order_persist(&order, &partitions, patience).await? {
             Persisted::New => {
-                self.committed(&order, epochs).await;
+                self.committed(&order, epochs, deadline).await;
                 Ok(())
             }
-            Persisted::Present(order) => self.follow(intent, &order, epochs).await,
-            Persisted::UnitsTaken(taken) => self.lose(intent, taken, epochs).await,
+            Persisted::Present(order) => self.follow(intent, &order, epochs, deadline).await,
+            Persisted::UnitsTaken(taken) => self.lose(intent, taken, epochs, deadline).await,
         }
     }
 }
