@@ -55,12 +55,11 @@ async fn take_snapshot(catalogue: &Catalogue, id: &EventId) -> Result<SeatsBody,
     if !event.activated {
         return Ok(before_the_first_sale(id, &layout, &types));
     }
-    let hall = Known { layout, types };
-    if let Some(body) = read_snapshot(catalogue, &event, hall.clone()).await? {
+    if let Some(body) = read_snapshot(catalogue, &event, &layout, &types).await? {
         return Ok(body);
     }
     let event = renewed_event(catalogue, id).await?;
-    read_snapshot(catalogue, &event, hall).await?.ok_or_else(lost)
+    read_snapshot(catalogue, &event, &layout, &types).await?.ok_or_else(lost)
 }
 
 /// Nobody has anything: there is no inventory yet to ask.
@@ -80,42 +79,30 @@ fn before_the_first_sale(id: &EventId, layout: &Layout, types: &[TicketType]) ->
     }
 }
 
-/// So often a hall is read beside whom sections are added.
-const HALL_READS: u32 = 5;
-
-/// A hall with its types, as they were read.
-#[derive(Clone)]
-struct Known {
-    layout: Arc<Layout>,
-    types: Vec<TicketType>,
-}
-
-impl Known {
-    async fn now(catalogue: &Catalogue, id: &EventId) -> Result<Self, Failure> {
-        let types = catalogue.store.ticket_types_list(id, Consistency::Strong).await.or_fail()?;
-        let layout = catalogue.layouts.of(id, &types).await.or_fail()?;
-        Ok(Self { layout, types })
-    }
-}
-
 /// From the inventory; none: it is of another epoch, or gone. Whoever has it never
 /// asks for what came before, so a section that the inventory has may not be
 /// missing: the hall was read before it was added, or by a read that lags.
 async fn read_snapshot(
     catalogue: &Catalogue,
     event: &Event,
-    mut hall: Known,
+    layout: &Layout,
+    types: &[TicketType],
 ) -> Result<Option<SeatsBody>, Failure> {
-    for _ in 0..HALL_READS {
-        let read = snapshot_of(catalogue, event, &hall.layout).await?;
-        let Some((body, counts)) = read else { return Ok(None) };
-        if hall.layout.has_all(&hall.types, &counts) {
-            return Ok(Some(body));
-        }
-        hall = Known::now(catalogue, &event.id).await?;
+    let read = snapshot_of(catalogue, event, layout).await?;
+    let Some((first, counts)) = read else { return Ok(None) };
+    if layout.has_all(types, &counts) {
+        return Ok(Some(first));
     }
-    tracing::error!(event = %event.id, "the inventory has seats that no section has");
-    Err(lost())
+    // The catalogue is written before the inventory, so it has now what the inventory
+    // had then. What is added meanwhile is told to who asks for what came since then.
+    let types =
+        catalogue.store.ticket_types_list(&event.id, Consistency::Strong).await.or_fail()?;
+    let layout = catalogue.layouts.of(&event.id, &types).await.or_fail()?;
+    if !layout.has_all(&types, &counts) {
+        tracing::error!(event = %event.id, "the inventory has seats that no section has");
+    }
+    let read = snapshot_of(catalogue, event, &layout).await?;
+    Ok(read.map(|(second, _)| SeatsBody { sequence: first.sequence, ..second }))
 }
 
 async fn snapshot_of(

@@ -80,9 +80,7 @@ async fn a_section_that_is_added_while_on_sale_is_told_and_in_every_snapshot_tha
     assert_eq!(office.get(&changes).await.status, 200);
     let section = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
     office.create("/events/show/seat-map/sections/B", &section).await;
-    // A read that lags: the types are as before there were any.
-    let lagging = json!({"Items": [], "Count": 0, "ScannedCount": 0}).to_string();
-    office.wire.next("Query", Fault::Answer(200, lagging));
+    office.wire.next("Query", lagging());
     let with_b = snapshot(&office).await;
     assert!(office.wire.is_spent());
     assert_eq!(states(&with_b), [Held, Free, Free, Free, Free, Free, Free, Free]);
@@ -95,6 +93,31 @@ async fn a_section_that_is_added_while_on_sale_is_told_and_in_every_snapshot_tha
     ]);
     assert_eq!(heard["sections"], sections);
     assert_eq!(heard["ticket_types"], json!([{"ticket_type": "stalls", "remaining": 6}]));
+}
+
+/// A read that lags: the types are as before there were any.
+fn lagging() -> Fault {
+    Fault::Answer(200, json!({"Items": [], "Count": 0, "ScannedCount": 0}).to_string())
+}
+
+#[tokio::test]
+async fn what_happens_while_a_snapshot_is_made_whole_is_told_to_who_goes_on_from_it() {
+    let office = Office::with_sale().await;
+    // Reads the hall.
+    snapshot(&office).await;
+    office.wire.next("Query", lagging());
+    let hall = office.wire.stop("Query", r#""ConsistentRead":true"#);
+    let happens = async {
+        hall.arrived().await;
+        office.hold("fan", stalls(&["A-1-1"])).await;
+        hall.open();
+    };
+    let (made, ()) = futures::join!(snapshot(&office), happens);
+    assert_eq!(states(&made), [Held, Free, Free, Free, Free, Free]);
+    // So would a section be that was added then, which is in no snapshot of this hall.
+    let changes = format!("/events/show/seats/changes?epoch=1&after={}", made.sequence);
+    let heard = office.get(&changes).await.json();
+    assert_eq!(heard["sections"], json!([{"section": "A", "held": [0]}]));
 }
 
 #[tokio::test]
