@@ -131,8 +131,8 @@ async fn raise(
 /// The ceiling after what no order can give back alone has come from it; none: it
 /// would be higher than any ceiling is.
 fn ceiling_after(cuts: &[Withdrawal], ticket_type: &TicketType) -> Option<u32> {
-    let target = ticket_type.ceiling.saturating_sub(ticket_type.capacity);
-    let ceiling = ticket_type.ceiling.saturating_add(plan(cuts, target).missing);
+    let missing = plan(cuts, ticket_type.ceiling, ticket_type.capacity).missing;
+    let ceiling = ticket_type.ceiling.saturating_add(missing);
     (ceiling <= TicketType::MAX_CEILING).then_some(ceiling)
 }
 
@@ -173,8 +173,7 @@ pub(crate) async fn balance(
     let mut ticket_type = ticket_type;
     for _ in 0..ATTEMPTS {
         let cuts = cuts_before(catalogue, id, &ticket_type).await?;
-        let target = ticket_type.ceiling.saturating_sub(ticket_type.capacity);
-        let Returns { keep, missing } = plan(&cuts, target);
+        let Returns { keep, missing } = plan(&cuts, ticket_type.ceiling, ticket_type.capacity);
         if !keep.is_empty() {
             let withdrawals = Withdrawals::of(catalogue, &event, &ticket_type);
             for (cut, orders) in keep {
@@ -186,9 +185,8 @@ pub(crate) async fn balance(
             return Ok(ticket_type);
         }
         let Some(ceiling) = ceiling_after(&cuts, &ticket_type) else {
-            // A raise is refused before it is written; but cuts that an edit which died
-            // should have given back may be in the way. What is written has to reach
-            // Redis all the same, and the next raise puts the rest right.
+            // What an edit that died left behind was put right before the next, and a raise
+            // that would come to this was refused. What is written reaches Redis all the same.
             let (kind, version) = (&ticket_type.id, ticket_type.version);
             tracing::error!(event = %id, ticket_type = %kind, version, missing, "places are missing");
             return Ok(ticket_type);

@@ -164,9 +164,8 @@ fn free_index(types: &[TicketType]) -> Result<u8, Failure> {
     })
 }
 
-/// Edits a type that is there. Where it already is as wished, an earlier request
-/// was carried out, and its answer or the rest of its way to Redis was lost: so
-/// that is done again.
+/// Edits a type that is there. An earlier edit may have died on its way, this very
+/// one among them: so that is finished first.
 async fn change(
     catalogue: &Catalogue,
     event: &Event,
@@ -177,8 +176,12 @@ async fn change(
     if wish.kind != current.kind {
         return Err(other_kind(&current));
     }
+    let found = current.version;
+    let current = capacity::balance(catalogue, &event.id, current).await?;
     let is_done = wish.is_met_by(&current);
-    let current = if is_done { follow_up(catalogue, &event.id, current).await? } else { current };
+    if is_done || current.version != found {
+        sync::ticket_type(catalogue, &event.id, &current).await?;
+    }
     match expectation {
         Some(Expectation::Absent) => {
             Err(Failure::new(Reason::VersionMismatch).with_detail(Text::TypeExists))

@@ -1,5 +1,7 @@
 //! Cuts: withdrawals that lower a capacity. Pure.
 
+use std::cmp::Reverse;
+
 use domain::{InvalidId, MAX_UNITS_PER_ORDER, WithdrawalId};
 use dynamo_store::{Withdrawal, WithdrawalState};
 
@@ -54,16 +56,22 @@ pub(super) struct Returns<'a> {
     pub(super) missing: u32,
 }
 
-/// Which orders of these cuts to give back so that `target` places at least stay
-/// withdrawn; newest cuts first, and those whole that never came to an end.
-pub(super) fn plan(cuts: &[Withdrawal], target: u32) -> Returns<'_> {
+/// Which orders of these cuts to give back so that `ceiling` less `capacity` places at
+/// least stay withdrawn; newest cuts first, and those whole that never came to an end.
+/// Of those made for one version, the one that led to the capacity is touched last: what
+/// the others took is too much, and whole.
+pub(super) fn plan(cuts: &[Withdrawal], ceiling: u32, capacity: u32) -> Returns<'_> {
     let (taken, unfinished): (Vec<_>, Vec<_>) =
         cuts.iter().partition(|cut| cut.state == WithdrawalState::Taken);
     let mut keep: Vec<(&Withdrawal, usize)> = unfinished.into_iter().map(|cut| (cut, 0)).collect();
     let withdrawn: usize = taken.iter().map(|cut| size(cut)).sum();
-    let mut surplus = withdrawn.saturating_sub(target as usize);
+    let mut surplus = withdrawn.saturating_sub(ceiling.saturating_sub(capacity) as usize);
     let mut newest_first = taken;
-    newest_first.sort_by_key(|cut| std::cmp::Reverse(Cut::read(&cut.id).map(|cut| cut.version)));
+    newest_first.sort_by_key(|withdrawal| {
+        let cut = Cut::read(&withdrawal.id);
+        let counts = cut.is_some_and(|cut| cut.capacity == capacity);
+        (Reverse(cut.map(|cut| cut.version)), counts)
+    });
     for cut in newest_first {
         let orders = cut.orders.len();
         let mut kept = orders;
@@ -92,9 +100,10 @@ mod tests {
     use super::*;
     use domain::{Line, OrderId, TicketTypeId, Wanted};
 
+    /// Of a ceiling of 1,000, alone.
     fn cut(version: u64, units: u32, state: WithdrawalState) -> Withdrawal {
         Withdrawal {
-            id: Cut { index: 1, version, capacity: 5 }.id().unwrap(),
+            id: Cut { index: 1, version, capacity: 1_000 - units }.id().unwrap(),
             lines: vec![Line {
                 ticket_type: TicketTypeId::parse("floor").unwrap(),
                 wanted: Wanted::Quantity(units),
@@ -106,7 +115,7 @@ mod tests {
     }
 
     fn planned(cuts: &[Withdrawal], target: u32) -> (Vec<(u64, usize)>, u32) {
-        let Returns { keep, missing } = plan(cuts, target);
+        let Returns { keep, missing } = plan(cuts, 1_000, 1_000 - target);
         let version = |cut: &Withdrawal| Cut::read(&cut.id).unwrap().version;
         (keep.into_iter().map(|(cut, orders)| (version(cut), orders)).collect(), missing)
     }
@@ -136,6 +145,22 @@ mod tests {
         assert_eq!(planned(&cuts, 0), (vec![(3, 0), (1, 0)], 0));
         assert_eq!(planned(&cuts, 100), (vec![(1, 0)], 0), "the 14 fit, the 20 do not");
         assert_eq!(planned(&cuts, 84), (vec![(3, 2)], 10), "ten come from the ceiling");
+    }
+
+    #[test]
+    fn of_cuts_for_one_version_the_one_that_counts_stays() {
+        use WithdrawalState::Taken;
+        // 20 and 50 less, by two operators at once.
+        for cuts in [[cut(1, 20, Taken), cut(1, 50, Taken)], [cut(1, 50, Taken), cut(1, 20, Taken)]]
+        {
+            let kept = |target: u32| {
+                let Returns { keep, missing } = plan(&cuts, 1_000, 1_000 - target);
+                let kept = keep.into_iter().map(|(cut, orders)| (size(cut), orders));
+                (kept.collect::<Vec<_>>(), missing)
+            };
+            assert_eq!(kept(50), (vec![(20, 0)], 0));
+            assert_eq!(kept(20), (vec![(50, 0)], 0));
+        }
     }
 
     #[test]
