@@ -4,7 +4,7 @@
 //! **Idempotency key:** the order. Whoever ends it twice, or beside another, settles
 //! what the first one stored.
 
-use domain::{CustomerKey, Epoch, Order, OrderId, OrderState};
+use domain::{CustomerKey, Epoch, Order, OrderId, OrderState, TicketTypeId, UnitId};
 use dynamo_store::{Ended, OrderStore, PartitionCache, StoreError};
 use fault_points::{EXPIRY_ENDED, reached};
 use futures::future;
@@ -97,18 +97,23 @@ impl Expiry<'_> {
         let partitions = self.partitions.partitions_cached(&order.event, &order.lines).await?;
         match self.orders.order_end(&order, OrderState::Expired, now, &partitions).await? {
             Ended::Ended { order, foreign } => {
-                if !foreign.is_empty() {
-                    tracing::error!(
-                        order = %order.id,
-                        metric = "foreign_units",
-                        ?foreign,
-                        "an order named units that it did not own"
-                    );
-                }
+                report_foreign(&order, &foreign);
                 Ok(order)
             }
             Ended::Lost(order) => Ok(order),
             Ended::Missing => Ok(order),
         }
+    }
+}
+
+/// Says aloud that an order ended that named units it did not own.
+pub fn report_foreign(order: &Order, foreign: &[(TicketTypeId, UnitId)]) {
+    if !foreign.is_empty() {
+        tracing::error!(
+            order = %order.id,
+            metric = "foreign_units",
+            ?foreign,
+            "an order named units that it did not own"
+        );
     }
 }

@@ -277,8 +277,8 @@ fn every_sign_of_trouble_is_counted_once() {
     assert_broken(uncounted, term, &term.replace("$.metric", "$.message"), fault);
     let twice = format!("{term}{term}");
     assert_broken(uncounted, term, &twice, "foreign_units of CatalogFunction counts twice");
-    let more = format!("{term} || ($.metric = \"unit_taken\")");
-    assert_broken(uncounted, term, &more, "CatalogFunction doesn't log unit_taken");
+    let more = format!("{term} || ($.metric = \"unreadable_order\")");
+    assert_broken(uncounted, term, &more, "CatalogFunction doesn't log unreadable_order");
     let group = "LogGroupName: !Ref OrdersLogs";
     let fault = "nothing counts order_unknown_to_dynamodb of OrdersFunction";
     assert_broken(uncounted, group, "LogGroupName: !Ref CatalogLogs", fault);

@@ -9,6 +9,7 @@ use domain::{
     OrderState, Rejection, SeatLabel, Standing, TicketType, mark_block,
 };
 use dynamo_store::{Ended, PartitionCounts, Patience, Persisted, Refused, TakenUnit};
+use expiry::report_foreign;
 use jiff::SignedDuration;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
@@ -215,10 +216,21 @@ impl<'a> Taker<'a> {
     /// Redis took units for free that DynamoDB says are owned: it is told of each
     /// owner, and this order is given up for another attempt.
     async fn drifted(&self, order: &Order, taken: &[TakenUnit]) -> Result<Chunk, Failure> {
-        for owner in TakenUnit::owners(taken) {
+        let owners = TakenUnit::owners(taken);
+        tracing::warn!(order = %order.id, metric = "unit_taken", ?owners, "units had owners");
+        for owner in owners {
             let fetched = self.catalogue.orders.order_fetch(&owner.customer, &owner.order).await;
-            if let Some(owner) = fetched.or_fail()? {
-                settle(self.catalogue, &owner, self.event.epoch).await?;
+            let Some(fetched) = fetched.or_fail()? else {
+                tracing::error!(
+                    order = %order.id,
+                    metric = "orphaned_unit",
+                    owner = %owner.order,
+                    "a unit is owned by an order that is not there"
+                );
+                continue;
+            };
+            if !settle(self.catalogue, &fetched, self.event.epoch).await? {
+                tracing::warn!(order = %fetched.id, "Redis does not agree with an order yet");
             }
         }
         self.release(order.id, &order.customer).await;
@@ -245,14 +257,7 @@ impl<'a> Taker<'a> {
             let ended = self.catalogue.orders.order_end(&current, to, now, &self.partitions).await;
             current = match ended.or_fail()? {
                 Ended::Ended { order, foreign } => {
-                    if !foreign.is_empty() {
-                        tracing::error!(
-                            order = %order.id,
-                            metric = "foreign_units",
-                            ?foreign,
-                            "an order named units that it did not own"
-                        );
-                    }
+                    report_foreign(&order, &foreign);
                     order
                 }
                 Ended::Lost(order) => order,

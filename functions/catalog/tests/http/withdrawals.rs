@@ -130,6 +130,20 @@ async fn beside_an_order_that_was_not_paid_in_time_only_what_is_not_free_is_name
 }
 
 #[tokio::test]
+async fn every_owner_that_redis_forgot_is_put_right_by_the_withdrawal_that_meets_it() {
+    let office = Office::with_sale().await;
+    for (fan, seat) in [("fan-1", "A-1-1"), ("fan-2", "A-1-2")] {
+        office.buy_unknown_to_redis(fan, stalls(&[seat])).await;
+    }
+    assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (6, 2));
+
+    let refused = office.withdraw("house", &of_stalls(&["A-1-1", "A-1-2", "A-1-3"])).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "seat_taken"));
+    assert_eq!(pointers(&refused), ["/seats/0", "/seats/1"]);
+    assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (4, 2));
+}
+
+#[tokio::test]
 async fn what_does_not_exist_is_named() {
     let office = Office::with_sale().await;
     let refused = |answer: lambda_kit::testing::TestResponse| {
