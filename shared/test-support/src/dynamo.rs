@@ -1,4 +1,4 @@
-//! DynamoDB engines with the tables of `template.yaml`.
+//! DynamoDB engines with the tables of `template.yaml`, without their streams.
 //!
 //! The embedded engine is one that is verified against AWS; it runs in the test's
 //! process on a free port. Where `ONSALE_DYNAMO_ENDPOINT` names another (the

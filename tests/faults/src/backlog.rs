@@ -3,9 +3,10 @@
 
 #![expect(clippy::expect_used, reason = "only tests come here")]
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use contracts::messages::OrderIntent;
 use domain::{OrderState, Rejection};
 use dynamo_store::order_of_image;
@@ -13,6 +14,8 @@ use futures::{StreamExt, stream};
 use lambda_kit::batch::Deadline;
 use lambda_kit::testing::sqs_event;
 use order_persistence::handler::ONE_INTENT;
+use order_projector::handler::ONE_RETRY;
+use order_projector::trigger::{Change, Trigger};
 use serde::Serialize;
 use test_sale::{EPOCH, now, places};
 
@@ -21,6 +24,8 @@ use crate::{House, INVOCATION};
 
 /// As a queue's trigger gives them.
 const BATCH: usize = 10;
+/// As the stream's trigger gives them.
+const RECORDS: usize = 100;
 /// Batches at the same time.
 const WORKERS: usize = 8;
 const KEY: &str = "key";
@@ -31,6 +36,8 @@ const LASTING: Duration = Duration::from_secs(3_600);
 const LAPSING: Duration = Duration::from_secs(10);
 /// More often than any queue would have given it up.
 const RECEIVED: u32 = 1_000_000;
+
+type Item = HashMap<String, AttributeValue>;
 
 /// What became of the intents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -78,6 +85,7 @@ pub async fn outlast(intents: u32) -> Outcome {
         assert!(left.len() < before, "{} intents are kept waiting", left.len());
     }
 
+    catch_up(&house).await;
     let outcome = outcome_of(&house, &queued, came_back).await;
     house.audit(intents, 0).await;
     outcome
@@ -108,6 +116,18 @@ async fn deliver_batch(house: &House, batch: &[OrderIntent], received: u32) -> V
     failed
         .map(|failed| batch[failed.item_identifier.parse::<usize>().expect("a position")].clone())
         .collect()
+}
+
+/// The stream tells of every order, also of those that a busy Redis was not told of.
+async fn catch_up(house: &House) {
+    let items = house.items(&house.sale.dynamo.tables.orders).await;
+    let change = |item: Item| Change { sequence: String::new(), image: Some(item.into()) };
+    let changes: Vec<Change> = items.into_iter().map(change).collect();
+    for batch in changes.chunks(RECORDS) {
+        let deadline = Deadline::at(now() + INVOCATION, ONE_RETRY);
+        let response = house.projector.handle(Trigger::Stream(batch.to_vec()), deadline).await;
+        assert!(response.batch_item_failures.is_empty(), "{response:?}");
+    }
 }
 
 async fn outcome_of(house: &House, queued: &[OrderIntent], came_back: usize) -> Outcome {
