@@ -9,23 +9,25 @@
 //! free. Raising it gives cuts back, then grows the ceiling. A type that was never
 //! on sale simply gets another ceiling.
 //!
-//! A cut is named after the version it was made for and the capacity it leads to.
-//! It is taken before the type says so, and given back after: whoever dies between
-//! leaves places out of sale that should be in it, never the other way round, and
-//! the next edit puts that right ([`balance`]).
+//! A cut is named after the version it was made for and the capacity it leads to. It is
+//! taken first; then the type gets its capacity and the cut begins to count, in one
+//! transaction. A raise writes the capacity and what cuts keep in one transaction as well,
+//! and gives back the rest after it ([`finish`]). So the cuts that count are always
+//! ceiling − capacity, and whoever dies in between leaves places out of sale that should be
+//! in it, never the other way round: the next edit puts that right.
 
 mod cut;
 
 use contracts::catalog::MAX_WITHDRAWAL_UNITS;
 use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, Line, TicketKind, TicketType, Wanted};
-use dynamo_store::{TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalState};
+use dynamo_store::{CapacityWritten, CatalogStore, TicketTypeResized, Withdrawal, WithdrawalState};
 use lambda_kit::http::Failure;
 use store_failures::OrFail;
 
 use crate::catalogue::Catalogue;
 use crate::stock;
-use crate::ticket_type::{counts_of, follow_up, update};
+use crate::ticket_type::counts_of;
 use crate::withdrawal::{Take, Withdrawals};
 pub(crate) use cut::PREFIX as CUT_PREFIX;
 use cut::{Cut, Returns, plan};
@@ -33,8 +35,7 @@ use cut::{Cut, Returns, plan};
 /// So often another edit may come between.
 const ATTEMPTS: u32 = 8;
 
-/// Writes a type's next version with another capacity. Afterwards it wants
-/// [`balance`].
+/// Writes a type's next version with another capacity. Afterwards it wants [`finish`].
 pub(crate) async fn change(
     catalogue: &Catalogue,
     event: &Event,
@@ -71,22 +72,29 @@ async fn lower(
     let event = stock::loaded(catalogue, id).await?;
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
-    let withdrawals = Withdrawals::of(catalogue, &event, &next);
+    let withdrawals = Withdrawals::of(catalogue, &event);
     match withdrawals.take(&cut.id()?, line).await? {
         Take::Taken { .. } => {}
         Take::Short(_) | Take::Other => {
             return Err(too_low(catalogue, &event, &next, capacity).await);
         }
     }
+    let counted = match catalogue.store.withdrawal_fetch(id, &cut.id()?).await.or_fail()? {
+        Some(cut) if cut.state == WithdrawalState::Taken => vec![cut::counted(&cut)],
+        // By another request, together with the version that this one would write.
+        Some(cut) if cut.state == WithdrawalState::Counted => Vec::new(),
+        Some(_) | None => return Err(too_many_edits()),
+    };
     let lowered = TicketType { capacity, ..next };
-    match catalogue.store.ticket_type_update(id, &lowered).await.or_fail()? {
-        TicketTypeUpdated::Updated => Ok(lowered),
-        TicketTypeUpdated::VersionMismatch(current) => {
+    match catalogue.store.capacity_write(id, &lowered, &counted).await.or_fail()? {
+        CapacityWritten::Written => Ok(lowered),
+        CapacityWritten::VersionMismatch(current) => {
             // Not simply given back: whoever was first may have made the same cut.
-            follow_up(catalogue, id, current).await?;
+            finish(catalogue, id, &current).await?;
             Err(Reason::VersionMismatch.into())
         }
-        TicketTypeUpdated::Missing => Err(Reason::UnknownTicketType.into()),
+        CapacityWritten::WithdrawalsChanged => Err(too_many_edits()),
+        CapacityWritten::Missing => Err(Reason::UnknownTicketType.into()),
     }
 }
 
@@ -120,12 +128,27 @@ async fn raise(
     capacity: u32,
 ) -> Result<TicketType, Failure> {
     let raised = TicketType { capacity, ceiling: next.ceiling.max(capacity), ..next };
-    let cuts = cuts_before(catalogue, id, &raised).await?;
-    if ceiling_after(&cuts, &raised).is_none() {
-        return Err(between_orders(&cuts, &raised));
+    for _ in 0..ATTEMPTS {
+        let cuts = cuts_of(catalogue, id, &raised).await?;
+        let Some(ceiling) = ceiling_after(&cuts, &raised) else {
+            return Err(between_orders(&cuts, &raised));
+        };
+        let Returns { keep, .. } = plan(&cuts, raised.ceiling, capacity);
+        if keep.len() > CatalogStore::MOST_WITHDRAWALS {
+            return Err(FieldError::new("/capacity", Text::RaisedTooMuch).into());
+        }
+        let kept: Vec<Withdrawal> =
+            keep.into_iter().map(|(cut, orders)| cut::keeping(cut, orders)).collect();
+        let raised = TicketType { ceiling, ..raised.clone() };
+        match catalogue.store.capacity_write(id, &raised, &kept).await.or_fail()? {
+            CapacityWritten::Written => return Ok(raised),
+            CapacityWritten::VersionMismatch(_) => return Err(Reason::VersionMismatch.into()),
+            // Another request has given back what was to be, and said so.
+            CapacityWritten::WithdrawalsChanged => {}
+            CapacityWritten::Missing => return Err(Reason::UnknownTicketType.into()),
+        }
     }
-    update(catalogue, id, &raised).await?;
-    Ok(raised)
+    Err(too_many_edits())
 }
 
 /// The ceiling after what no order can give back alone has come from it; none: it
@@ -155,64 +178,45 @@ fn between_orders(cuts: &[Withdrawal], ticket_type: &TicketType) -> Failure {
         .with_member("capacity_above", above)
 }
 
-/// Makes cuts and ceiling agree with the capacity that a type was given: gives
-/// back what is withdrawn beyond it. An order is given back whole or not at all,
-/// so up to 39 places may have to come from the ceiling instead.
+/// Gives back what edits left withdrawn that their type's capacity does not want so: what
+/// a raise said it would give back, and cuts that came too late to count. Again is fine.
 ///
 /// Cuts made for the version that stands now are somebody's who is about to write
 /// the next one: they are left alone.
-pub(crate) async fn balance(
+pub(crate) async fn finish(
     catalogue: &Catalogue,
     id: &EventId,
-    ticket_type: TicketType,
-) -> Result<TicketType, Failure> {
+    ticket_type: &TicketType,
+) -> Result<(), Failure> {
     let event = catalogue.event(id).await?;
     if event.epoch.0 == 0 || ticket_type.kind != TicketKind::GeneralAdmission {
-        return Ok(ticket_type);
+        return Ok(());
     }
-    let mut ticket_type = ticket_type;
-    for _ in 0..ATTEMPTS {
-        let cuts = cuts_before(catalogue, id, &ticket_type).await?;
-        let Returns { keep, missing } = plan(&cuts, ticket_type.ceiling, ticket_type.capacity);
-        if !keep.is_empty() {
-            let withdrawals = Withdrawals::of(catalogue, &event, &ticket_type);
-            for (cut, orders) in keep {
-                withdrawals.keep(cut, orders).await?;
+    let withdrawals = Withdrawals::of(catalogue, &event);
+    for cut in cuts_of(catalogue, id, ticket_type).await? {
+        let is_late = Cut::read(&cut.id).is_some_and(|cut| cut.version < ticket_type.version);
+        match cut.state {
+            WithdrawalState::Counted => withdrawals.trim(&cut).await?,
+            WithdrawalState::Taking | WithdrawalState::Taken if !is_late => {}
+            WithdrawalState::Taking | WithdrawalState::Taken | WithdrawalState::Returning => {
+                withdrawals.give_back(&cut.id).await?;
             }
-            continue;
-        }
-        if missing == 0 {
-            return Ok(ticket_type);
-        }
-        let Some(ceiling) = ceiling_after(&cuts, &ticket_type) else {
-            // What an edit that died left behind was put right before the next, and a raise
-            // that would come to this was refused. What is written reaches Redis all the same.
-            let (kind, version) = (&ticket_type.id, ticket_type.version);
-            tracing::error!(event = %id, ticket_type = %kind, version, missing, "places are missing");
-            return Ok(ticket_type);
-        };
-        let version = ticket_type.version.saturating_add(1);
-        let grown = TicketType { ceiling, version, ..ticket_type };
-        match catalogue.store.ticket_type_update(id, &grown).await.or_fail()? {
-            TicketTypeUpdated::Updated => return Ok(grown),
-            TicketTypeUpdated::VersionMismatch(current) => ticket_type = current,
-            TicketTypeUpdated::Missing => return Err(Reason::UnknownTicketType.into()),
+            WithdrawalState::Refused | WithdrawalState::Returned => {}
         }
     }
-    Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
+    Ok(())
 }
 
-async fn cuts_before(
+async fn cuts_of(
     catalogue: &Catalogue,
     id: &EventId,
     ticket_type: &TicketType,
 ) -> Result<Vec<Withdrawal>, Failure> {
     let mut cuts = catalogue.store.withdrawals_list(id).await.or_fail()?;
-    cuts.retain(|withdrawal| {
-        let is_earlier = Cut::read(&withdrawal.id)
-            .is_some_and(|cut| cut.index == ticket_type.index && cut.version < ticket_type.version);
-        is_earlier
-            && !matches!(withdrawal.state, WithdrawalState::Refused | WithdrawalState::Returned)
-    });
+    cuts.retain(|cut| Cut::read(&cut.id).is_some_and(|cut| cut.index == ticket_type.index));
     Ok(cuts)
+}
+
+fn too_many_edits() -> Failure {
+    Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits)
 }

@@ -27,7 +27,7 @@ pub struct Catalogue {
     /// What Redis decides with.
     pub(crate) inventory: Inventory,
     /// Where units are found.
-    partitions: PartitionCache,
+    pub(crate) partitions: PartitionCache,
     /// Events that are on sale.
     pub(crate) events: EventCache,
     /// Seat maps.

@@ -176,11 +176,10 @@ async fn change(
     if wish.kind != current.kind {
         return Err(other_kind(&current));
     }
-    let found = current.version;
-    let current = capacity::balance(catalogue, &event.id, current).await?;
     let is_done = wish.is_met_by(&current);
-    if is_done || current.version != found {
-        sync::ticket_type(catalogue, &event.id, &current).await?;
+    match is_done {
+        true => follow_up(catalogue, &event.id, &current).await?,
+        false => capacity::finish(catalogue, &event.id, &current).await?,
     }
     match expectation {
         Some(Expectation::Absent) => {
@@ -220,26 +219,22 @@ async fn edit(
             next
         }
     };
-    follow_up(catalogue, &event.id, changed).await
+    follow_up(catalogue, &event.id, &changed).await?;
+    Ok(changed)
 }
 
 /// What comes after a type's item was written; again is fine.
-pub(crate) async fn follow_up(
+async fn follow_up(
     catalogue: &Catalogue,
     id: &EventId,
-    written: TicketType,
-) -> Result<TicketType, Failure> {
-    let ticket_type = capacity::balance(catalogue, id, written).await?;
-    sync::ticket_type(catalogue, id, &ticket_type).await?;
-    Ok(ticket_type)
+    written: &TicketType,
+) -> Result<(), Failure> {
+    sync::ticket_type(catalogue, id, written).await?;
+    capacity::finish(catalogue, id, written).await
 }
 
 /// Writes a type's next version.
-pub(crate) async fn update(
-    catalogue: &Catalogue,
-    id: &EventId,
-    next: &TicketType,
-) -> Result<(), Failure> {
+async fn update(catalogue: &Catalogue, id: &EventId, next: &TicketType) -> Result<(), Failure> {
     match catalogue.store.ticket_type_update(id, next).await.or_fail()? {
         TicketTypeUpdated::Updated => Ok(()),
         TicketTypeUpdated::VersionMismatch(_) => Err(Reason::VersionMismatch.into()),

@@ -20,10 +20,10 @@ mod orders;
 mod table;
 
 pub use catalog::{
-    CatalogStore, Consistency, EpochRaised, EventActivated, EventCache, EventCreated, EventUpdated,
-    GenerationRaised, NoSuchUnit, PartitionCache, QueuePut, QueueRecord, SectionPut, StoredKey,
-    TicketTypeCreated, TicketTypeResized, TicketTypeUpdated, UnitCache, Withdrawal,
-    WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+    CapacityWritten, CatalogStore, Consistency, EpochRaised, EventActivated, EventCache,
+    EventCreated, EventUpdated, GenerationRaised, NoSuchUnit, PartitionCache, QueuePut,
+    QueueRecord, SectionPut, StoredKey, TicketTypeCreated, TicketTypeResized, TicketTypeUpdated,
+    UnitCache, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
 };
 pub use connections::{
     Connection, ConnectionStore, LastTold, Look, MAX_EVENTS_PER_CONNECTION, Subscribed, Subscriber,

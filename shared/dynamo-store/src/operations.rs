@@ -61,6 +61,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("ticket_type_create", Table::Catalog, PUT),
     operation("ticket_type_update", Table::Catalog, UPDATE),
     operation("ticket_type_resize", Table::Catalog, UPDATE),
+    operation("capacity_write", Table::Catalog, &["PutItem", "UpdateItem"]),
     operation("section_put", Table::Catalog, &["PutItem", "UpdateItem"]),
     operation("section_fetch", Table::Catalog, GET),
     operation("sections_list", Table::Catalog, QUERY),

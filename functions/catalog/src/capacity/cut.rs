@@ -56,64 +56,79 @@ pub(super) struct Returns<'a> {
     pub(super) missing: u32,
 }
 
-/// Which orders of these cuts to give back so that `ceiling` less `capacity` places at
-/// least stay withdrawn; newest cuts first, and those whole that never came to an end.
-/// Of those made for one version, the one that led to the capacity is touched last: what
-/// the others took is too much, and whole.
+/// Which orders of the cuts that count to give back, so that `ceiling` less `capacity`
+/// places at least stay withdrawn. Newest cuts first.
 pub(super) fn plan(cuts: &[Withdrawal], ceiling: u32, capacity: u32) -> Returns<'_> {
-    let (taken, unfinished): (Vec<_>, Vec<_>) =
-        cuts.iter().partition(|cut| cut.state == WithdrawalState::Taken);
-    let mut keep: Vec<(&Withdrawal, usize)> = unfinished.into_iter().map(|cut| (cut, 0)).collect();
-    let withdrawn: usize = taken.iter().map(|cut| size(cut)).sum();
+    let mut counted: Vec<&Withdrawal> =
+        cuts.iter().filter(|cut| cut.state == WithdrawalState::Counted).collect();
+    let withdrawn: usize =
+        counted.iter().map(|cut| (0..kept(cut)).map(size_in(cut)).sum::<usize>()).sum();
     let mut surplus = withdrawn.saturating_sub(ceiling.saturating_sub(capacity) as usize);
-    let mut newest_first = taken;
-    newest_first.sort_by_key(|withdrawal| {
-        let cut = Cut::read(&withdrawal.id);
-        let counts = cut.is_some_and(|cut| cut.capacity == capacity);
-        (Reverse(cut.map(|cut| cut.version)), counts)
-    });
-    for cut in newest_first {
-        let orders = cut.orders.len();
-        let mut kept = orders;
-        while kept > 0 && order_size(cut, kept - 1) <= surplus {
-            kept -= 1;
-            surplus -= order_size(cut, kept);
+    counted.sort_by_key(|cut| Reverse(Cut::read(&cut.id).map(|cut| cut.version)));
+    let mut keep = Vec::new();
+    for cut in counted {
+        let before = kept(cut);
+        let mut after = before;
+        while after > 0 && size_in(cut)(after - 1) <= surplus {
+            after -= 1;
+            surplus -= size_in(cut)(after);
         }
-        if kept < orders {
-            keep.push((cut, kept));
+        if after < before {
+            keep.push((cut, after));
         }
     }
     Returns { keep, missing: u32::try_from(surplus).unwrap_or(u32::MAX) }
 }
 
-fn size(cut: &Withdrawal) -> usize {
-    cut.lines.iter().map(domain::Line::count).sum()
+fn kept(cut: &Withdrawal) -> usize {
+    cut.kept.map_or(cut.orders.len(), |kept| kept as usize)
 }
 
-/// All orders of a cut are full but the last.
-fn order_size(cut: &Withdrawal, at: usize) -> usize {
-    size(cut).saturating_sub(at * MAX_UNITS_PER_ORDER).min(MAX_UNITS_PER_ORDER)
+/// The sizes of a cut's orders, by their places: all are full but the last.
+fn size_in(cut: &Withdrawal) -> impl Fn(usize) -> usize {
+    let size: usize = cut.lines.iter().map(domain::Line::count).sum();
+    move |at| size.saturating_sub(at * MAX_UNITS_PER_ORDER).min(MAX_UNITS_PER_ORDER)
+}
+
+/// The record of a cut that shall keep so many of its orders.
+pub(super) fn keeping(cut: &Withdrawal, orders: usize) -> Withdrawal {
+    let (state, kept) = match orders {
+        0 => (WithdrawalState::Returning, None),
+        orders => (WithdrawalState::Counted, u32::try_from(orders).ok()),
+    };
+    Withdrawal { state, kept, version: cut.version.saturating_add(1), ..cut.clone() }
+}
+
+/// The record of a cut that a capacity is lower by.
+pub(super) fn counted(cut: &Withdrawal) -> Withdrawal {
+    Withdrawal {
+        state: WithdrawalState::Counted,
+        version: cut.version.saturating_add(1),
+        ..cut.clone()
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use WithdrawalState::Counted;
     use domain::{Line, OrderId, TicketTypeId, Wanted};
 
-    /// Of a ceiling of 1,000, alone.
     fn cut(version: u64, units: u32, state: WithdrawalState) -> Withdrawal {
         Withdrawal {
-            id: Cut { index: 1, version, capacity: 1_000 - units }.id().unwrap(),
+            id: Cut { index: 1, version, capacity: 5 }.id().unwrap(),
             lines: vec![Line {
                 ticket_type: TicketTypeId::parse("floor").unwrap(),
                 wanted: Wanted::Quantity(units),
             }],
             orders: vec![OrderId::from_bytes([1; 16]); units.div_ceil(40) as usize],
+            kept: None,
             state,
             version: 2,
         }
     }
 
+    /// So that `target` places stay withdrawn.
     fn planned(cuts: &[Withdrawal], target: u32) -> (Vec<(u64, usize)>, u32) {
         let Returns { keep, missing } = plan(cuts, 1_000, 1_000 - target);
         let version = |cut: &Withdrawal| Cut::read(&cut.id).unwrap().version;
@@ -131,16 +146,14 @@ mod tests {
 
     #[test]
     fn what_the_capacity_wants_withdrawn_stays() {
-        use WithdrawalState::Taken;
-        let cuts = [cut(1, 14, Taken), cut(3, 100, Taken)];
+        let cuts = [cut(1, 14, Counted), cut(3, 100, Counted)];
         assert_eq!(planned(&cuts, 114), (vec![], 0));
         assert_eq!(planned(&cuts, 200), (vec![], 0), "nothing is taken here");
     }
 
     #[test]
     fn newest_orders_are_given_back_first_and_whole() {
-        use WithdrawalState::Taken;
-        let cuts = [cut(1, 14, Taken), cut(3, 100, Taken)];
+        let cuts = [cut(1, 14, Counted), cut(3, 100, Counted)];
         assert_eq!(planned(&cuts, 94), (vec![(3, 2)], 0), "its last 20");
         assert_eq!(planned(&cuts, 0), (vec![(3, 0), (1, 0)], 0));
         assert_eq!(planned(&cuts, 100), (vec![(1, 0)], 0), "the 14 fit, the 20 do not");
@@ -148,25 +161,17 @@ mod tests {
     }
 
     #[test]
-    fn of_cuts_for_one_version_the_one_that_counts_stays() {
-        use WithdrawalState::Taken;
-        // 20 and 50 less, by two operators at once.
-        for cuts in [[cut(1, 20, Taken), cut(1, 50, Taken)], [cut(1, 50, Taken), cut(1, 20, Taken)]]
-        {
-            let kept = |target: u32| {
-                let Returns { keep, missing } = plan(&cuts, 1_000, 1_000 - target);
-                let kept = keep.into_iter().map(|(cut, orders)| (size(cut), orders));
-                (kept.collect::<Vec<_>>(), missing)
-            };
-            assert_eq!(kept(50), (vec![(20, 0)], 0));
-            assert_eq!(kept(20), (vec![(50, 0)], 0));
-        }
+    fn what_is_being_given_back_counts_no_more() {
+        let cuts = [keeping(&cut(3, 100, Counted), 2), keeping(&cut(4, 50, Counted), 0)];
+        assert_eq!(planned(&cuts, 80), (vec![], 0));
+        assert_eq!(planned(&cuts, 40), (vec![(3, 1)], 0));
     }
 
     #[test]
-    fn a_cut_that_never_came_to_an_end_goes_whole() {
+    fn a_cut_that_no_capacity_is_lower_by_is_none() {
         use WithdrawalState::{Returning, Taken, Taking};
-        let cuts = [cut(1, 50, Taking), cut(2, 10, Taken), cut(3, 50, Returning)];
-        assert_eq!(planned(&cuts, 10), (vec![(1, 0), (3, 0)], 0));
+        let cuts =
+            [cut(1, 50, Taking), cut(2, 10, Counted), cut(3, 50, Returning), cut(4, 9, Taken)];
+        assert_eq!(planned(&cuts, 0), (vec![(2, 0)], 0));
     }
 }

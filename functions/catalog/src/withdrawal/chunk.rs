@@ -6,7 +6,7 @@ use std::time::Duration;
 use contracts::problem::{Reason, Text};
 use domain::{
     CustomerId, Event, Fingerprint, Intent, Line, Money, Order, OrderId, OrderLine, OrderLines,
-    OrderState, Rejection, SeatLabel, Standing, TicketType, mark_block,
+    OrderState, Rejection, SeatLabel, Standing, mark_block,
 };
 use dynamo_store::{Ended, PartitionCounts, Patience, Persisted, Refused, TakenUnit};
 use expiry::report_foreign;
@@ -51,23 +51,13 @@ pub(crate) enum Shortage {
     Undone,
 }
 
-/// Takes orders of one ticket type for the owner of a withdrawal.
+/// Takes orders for the owner of a withdrawal.
 pub(super) struct Taker<'a> {
     pub(super) catalogue: &'a Catalogue,
     pub(super) event: &'a Event,
-    partitions: PartitionCounts,
 }
 
-impl<'a> Taker<'a> {
-    pub(super) fn new(
-        catalogue: &'a Catalogue,
-        event: &'a Event,
-        ticket_type: &TicketType,
-    ) -> Self {
-        let partitions = PartitionCounts::of(std::slice::from_ref(ticket_type));
-        Self { catalogue, event, partitions }
-    }
-
+impl Taker<'_> {
     /// Takes an order's units out of sale; again is fine.
     pub(super) async fn take(
         &self,
@@ -185,11 +175,16 @@ impl<'a> Taker<'a> {
         }
         let order = self.order(intent, hold);
         let (orders, patience) = (&self.catalogue.orders, Patience::of(PERSISTING));
-        match orders.order_persist(&order, &self.partitions, patience).await.or_fail()? {
+        let partitions = self.partitions(&order).await?;
+        match orders.order_persist(&order, &partitions, patience).await.or_fail()? {
             Persisted::New => Ok(self.decided(&order).await),
             Persisted::Present(present) => Ok(self.decided(&present).await),
             Persisted::UnitsTaken(taken) => self.drifted(&order, &taken).await,
         }
+    }
+
+    async fn partitions(&self, order: &Order) -> Result<PartitionCounts, Failure> {
+        self.catalogue.partitions.partitions_cached(&order.event, &order.lines).await.or_fail()
     }
 
     /// The order a hold becomes. Nobody pays for it.
@@ -254,7 +249,8 @@ impl<'a> Taker<'a> {
         };
         while current.state.standing() == Standing::Live {
             let (to, now) = (OrderState::Cancelled, clock::now());
-            let ended = self.catalogue.orders.order_end(&current, to, now, &self.partitions).await;
+            let partitions = self.partitions(&current).await?;
+            let ended = self.catalogue.orders.order_end(&current, to, now, &partitions).await;
             current = match ended.or_fail()? {
                 Ended::Ended { order, foreign } => {
                     report_foreign(&order, &foreign);

@@ -11,11 +11,15 @@
 //! it is absent, as itself or as a refusal), so that two requests for one
 //! withdrawal, one taking and one undoing, can't leave an order behind. Another
 //! attempt has other orders.
+//!
+//! A cut (see [`crate::capacity`]) goes on from `taken` to `counted` with its type's new
+//! capacity. A raise says first, with the capacity again, what of it is kept, or that it is
+//! `returning`; what is not kept is given back after that.
 
 use contracts::problem::{Reason, Text};
 use domain::{
-    CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, TicketType,
-    Wanted, WithdrawalId,
+    CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, Wanted,
+    WithdrawalId,
 };
 use dynamo_store::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
 use futures::stream::{self, StreamExt, TryStreamExt};
@@ -52,7 +56,7 @@ enum Attempt {
     Spent,
 }
 
-/// The withdrawals of one ticket type.
+/// The withdrawals of an event.
 pub(crate) struct Withdrawals<'a> {
     catalogue: &'a Catalogue,
     event: &'a Event,
@@ -60,8 +64,8 @@ pub(crate) struct Withdrawals<'a> {
 }
 
 impl<'a> Withdrawals<'a> {
-    pub(crate) fn of(catalogue: &'a Catalogue, event: &'a Event, ticket_type: &TicketType) -> Self {
-        Self { catalogue, event, taker: Taker::new(catalogue, event, ticket_type) }
+    pub(crate) fn of(catalogue: &'a Catalogue, event: &'a Event) -> Self {
+        Self { catalogue, event, taker: Taker { catalogue, event } }
     }
 
     /// Takes units out of sale under an id: all or none.
@@ -69,7 +73,9 @@ impl<'a> Withdrawals<'a> {
         for _ in 0..ATTEMPTS {
             let Some(record) = self.begun(id, &line).await? else { return Ok(Take::Other) };
             match record.state {
-                WithdrawalState::Taken => return Ok(Take::Taken { now: false }),
+                WithdrawalState::Taken | WithdrawalState::Counted => {
+                    return Ok(Take::Taken { now: false });
+                }
                 WithdrawalState::Taking => {}
                 WithdrawalState::Returning => {
                     self.finish_returning(&record, WithdrawalState::Returned).await?;
@@ -97,13 +103,15 @@ impl<'a> Withdrawals<'a> {
         Err(too_many())
     }
 
-    /// Gives a withdrawal back, whatever state it is in.
-    pub(crate) async fn give_back(&self, id: &WithdrawalId) -> Result<(), Failure> {
+    /// Gives a withdrawal back, whatever state it is in; false: there is none.
+    pub(crate) async fn give_back(&self, id: &WithdrawalId) -> Result<bool, Failure> {
         for _ in 0..ATTEMPTS {
             let read = self.catalogue.store.withdrawal_fetch(&self.event.id, id).await.or_fail()?;
-            let Some(record) = read else { return Ok(()) };
+            let Some(record) = read else { return Ok(false) };
             let is_done = match record.state {
                 WithdrawalState::Refused | WithdrawalState::Returned => true,
+                // Only a raise takes from it.
+                WithdrawalState::Counted => true,
                 WithdrawalState::Returning => {
                     self.finish_returning(&record, WithdrawalState::Returned).await?
                 }
@@ -112,34 +120,31 @@ impl<'a> Withdrawals<'a> {
                 }
             };
             if is_done {
-                return Ok(());
+                return Ok(true);
             }
         }
         Err(too_many())
     }
 
-    /// Gives back all orders of a withdrawal but its first ones. Who dies in
-    /// between leaves a record that says too much; the orders are given back again
-    /// then, which changes nothing.
-    pub(crate) async fn keep(&self, record: &Withdrawal, orders: usize) -> Result<(), Failure> {
-        if orders == 0 {
-            return self.give_back(&record.id).await;
-        }
-        let (kept, returned) = record.orders.split_at(orders.min(record.orders.len()));
+    /// Gives back the orders that a cut does not keep, and drops them from its record.
+    /// Another request may do the same: that is as good.
+    pub(crate) async fn trim(&self, record: &Withdrawal) -> Result<(), Failure> {
+        let Some(kept) = record.kept else { return Ok(()) };
+        let (kept, returned) = record.orders.split_at(record.orders.len().min(kept as usize));
         self.return_orders(record, returned).await?;
-        let quantity = u32::try_from(orders * MAX_UNITS_PER_ORDER).unwrap_or(u32::MAX);
+        let quantity = u32::try_from(kept.len() * MAX_UNITS_PER_ORDER).unwrap_or(u32::MAX);
         let lines = record.lines.iter().map(|line| Line {
             ticket_type: line.ticket_type.clone(),
             wanted: Wanted::Quantity(quantity),
         });
-        let smaller = Withdrawal {
+        let trimmed = Withdrawal {
             lines: lines.collect(),
             orders: kept.to_vec(),
+            kept: None,
             version: record.version.saturating_add(1),
             ..record.clone()
         };
-        // Another request may have done the same first: that is as good.
-        self.catalogue.store.withdrawal_update(&self.event.id, &smaller).await.or_fail()?;
+        self.catalogue.store.withdrawal_update(&self.event.id, &trimmed).await.or_fail()?;
         Ok(())
     }
 
@@ -166,7 +171,7 @@ impl<'a> Withdrawals<'a> {
                 }
             }
             WithdrawalState::Returning => Ok(Some(record)),
-            WithdrawalState::Taking | WithdrawalState::Taken => {
+            WithdrawalState::Taking | WithdrawalState::Taken | WithdrawalState::Counted => {
                 Ok(is_of(&record, line).then_some(record))
             }
         }
@@ -190,6 +195,7 @@ impl<'a> Withdrawals<'a> {
             id: id.clone(),
             lines: vec![line.clone()],
             orders: orders.map_err(Failure::internal)?,
+            kept: None,
             state: WithdrawalState::Taking,
             version,
         })

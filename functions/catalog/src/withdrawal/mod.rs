@@ -38,7 +38,7 @@ pub(crate) async fn write(
     let ticket_type = known_type(&catalogue, &id, &edit).await?;
     check_seats(&catalogue, &id, &ticket_type, &edit).await?;
     let event = stock::loaded(&catalogue, &id).await?;
-    let withdrawals = Withdrawals::of(&catalogue, &event, &ticket_type);
+    let withdrawals = Withdrawals::of(&catalogue, &event);
     match withdrawals.take(&withdrawal, line.clone()).await? {
         Take::Taken { now } => {
             let status = if now { StatusCode::CREATED } else { StatusCode::OK };
@@ -58,15 +58,10 @@ pub(crate) async fn remove(
 ) -> Answer {
     check_name(&withdrawal)?;
     let event = catalogue.event(&id).await?;
-    let record = catalogue.store.withdrawal_fetch(&id, &withdrawal).await.or_fail()?;
-    let ticket_type = record.as_ref().and_then(|record| record.lines.first());
-    let ticket_type = ticket_type
-        .map(|line| line.ticket_type.clone())
-        .ok_or_else(|| Failure::new(Reason::NotFound).with_detail(Text::NoWithdrawal))?;
-    let ticket_type = catalogue.store.ticket_type_fetch(&id, &ticket_type).await.or_fail()?;
-    let ticket_type = ticket_type.ok_or(Reason::UnknownTicketType)?;
-    Withdrawals::of(&catalogue, &event, &ticket_type).give_back(&withdrawal).await?;
-    Ok(StatusCode::NO_CONTENT.into_response())
+    match Withdrawals::of(&catalogue, &event).give_back(&withdrawal).await? {
+        true => Ok(StatusCode::NO_CONTENT.into_response()),
+        false => Err(Failure::new(Reason::NotFound).with_detail(Text::NoWithdrawal)),
+    }
 }
 
 /// Names of cuts are taken: giving one back would raise a capacity unseen.

@@ -1,6 +1,7 @@
 //! Lowering and raising a capacity (B18).
 
 use domain::TicketType;
+use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::Reservation;
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ async fn version(office: &Office) -> u64 {
     office.ticket_type("floor").await["version"].as_u64().unwrap()
 }
 
-async fn resize(office: &Office, capacity: u32) -> lambda_kit::testing::TestResponse {
+async fn resize(office: &Office, capacity: u32) -> TestResponse {
     office.edit(FLOOR, version(office).await, &places(capacity)).await
 }
 
@@ -25,7 +26,7 @@ async fn sell(office: &Office, sold: u32) {
     }
 }
 
-fn numbers(answer: &lambda_kit::testing::TestResponse, names: &[&str]) -> Vec<Option<u64>> {
+fn numbers(answer: &TestResponse, names: &[&str]) -> Vec<Option<u64>> {
     let body = answer.json();
     names.iter().map(|name| body[*name].as_u64()).collect()
 }
@@ -147,7 +148,7 @@ async fn two_operators_who_lower_to_the_same_capacity_share_one_cut() {
         let edits = ["One", "Another", "A third"].map(|name| {
             let mut body = places(50);
             body["name"] = Value::from(name);
-            let put = lambda_kit::testing::TestRequest::put(FLOOR).operator("op");
+            let put = TestRequest::put(FLOOR).operator("op");
             let router = office.another_environment();
             async move { put.header("if-match", "\"v1\"").json(&body).send(&router).await.status }
         });
@@ -206,23 +207,75 @@ async fn a_raise_between_orders_is_refused_where_the_ceiling_can_not_grow() {
     assert_eq!(office.owned("floor").await, 0);
 }
 
+/// A raise that dies anywhere, and another edit instead of its repeat.
 #[tokio::test]
-async fn after_a_raise_that_died_no_place_is_made_up_and_every_edit_reaches_redis() {
-    let office = with_the_highest_ceiling().await;
-    assert_eq!(resize(&office, 999_960).await.status, 200);
-    let lowered = stored(&office).await;
-    let raised = TicketType { capacity: 1_000_000, version: lowered.version + 1, ..lowered };
-    office.store.ticket_type_update(&id("show"), &raised).await.unwrap();
-    // The 40 that are still out of sale come back first: no 30 can be left of their order.
-    let lowered = resize(&office, 999_970).await;
-    assert_eq!((lowered.status, lowered.json()["remaining"].as_u64()), (200, Some(999_970)));
-    assert_eq!(stored(&office).await.ceiling, 1_000_000);
-    let mut dearer = places(999_970);
-    dearer["price"]["amount"] = json!(777);
-    assert_eq!(office.edit(FLOOR, version(&office).await, &dearer).await.status, 200);
-    let Reservation::Held(held) = office.hold("fan", floor(1)).await else { panic!() };
-    assert_eq!(held.lines[0].unit_amount, 777);
+async fn whatever_comes_after_a_raise_that_died_the_capacity_is_what_can_be_sold() {
+    for other in [4, 10, 20, 30, 64] {
+        for calls in 0..60 {
+            let office = Office::with_sale().await;
+            assert_eq!(resize(&office, 4).await.status, 200);
+            let raise = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v2\"");
+            office.wire.break_after(calls);
+            let raised = raise.json(&places(24)).send(&office.router).await;
+            office.wire.heal();
+            let other_edit = resize(&office, other).await;
+            assert_eq!(other_edit.status, 200, "{calls}, {other}: {}", other_edit.raw.body);
+            let after = office.ticket_type("floor").await;
+            assert_eq!((&after["capacity"], &after["remaining"]), (&json!(other), &json!(other)));
+            if raised.status == 200 {
+                break;
+            }
+            assert!(calls < 59, "the raise never got through");
+        }
+    }
+}
 
-    assert_eq!(resize(&office, 1_000_000).await.status, 200);
-    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (999_999, 0));
+#[tokio::test]
+async fn a_slow_raise_gives_back_no_more_than_it_said_whatever_comes_in_between() {
+    for lower in [80, 100, 159] {
+        let office = Office::open().await;
+        office.create("/events/show", &event_body()).await;
+        office.create(FLOOR, &places(200)).await;
+        office.switch("open").await;
+        assert_eq!(resize(&office, 80).await.status, 200);
+        // Two of three orders are to be given back, and stand at their gates.
+        let gates = [(); 2].map(|()| office.wire.stop("TransactWriteItems", "Delete"));
+        let raise = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v2\"");
+        let raise = raise.json(&places(160));
+        let slow = office.another_environment();
+        let lowering = async {
+            for gate in &gates {
+                gate.arrived().await;
+            }
+            assert_eq!(office.ticket_type("floor").await["capacity"], 160);
+            let lowered = resize(&office, lower).await;
+            for gate in &gates {
+                gate.open();
+            }
+            lowered
+        };
+        let (raised, lowered) = futures::join!(raise.send(&slow), lowering);
+        assert_eq!((raised.status, lowered.status), (200, 200), "{}", lowered.raw.body);
+        let after = office.ticket_type("floor").await;
+        assert_eq!((&after["capacity"], &after["remaining"]), (&json!(lower), &json!(lower)));
+        assert_eq!(office.owned("floor").await, 200 - lower as usize);
+    }
+}
+
+#[tokio::test]
+async fn a_raise_that_is_planned_while_another_edit_is_written_is_planned_again_or_refused() {
+    let office = Office::with_sale().await;
+    assert_eq!(resize(&office, 4).await.status, 200);
+    // Both have read the same cuts before either writes.
+    office.wire.gather("TransactWriteItems", 2);
+    let edits = [24, 44].map(|capacity| {
+        let raise = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v2\"");
+        let router = office.another_environment();
+        async move { raise.json(&places(capacity)).send(&router).await.status }
+    });
+    let mut statuses = futures::future::join_all(edits).await;
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 412]);
+    let after = office.ticket_type("floor").await;
+    assert_eq!(after["capacity"], after["remaining"]);
 }

@@ -144,6 +144,39 @@ async fn every_owner_that_redis_forgot_is_put_right_by_the_withdrawal_that_meets
 }
 
 #[tokio::test]
+async fn a_withdrawal_that_was_half_returned_can_be_taken_again_with_other_units() {
+    for calls in 0..40 {
+        let office = Office::with_sale().await;
+        assert_eq!(office.withdraw("house", &of_floor(60)).await.status, 201);
+        office.wire.break_after(calls);
+        let returned = office.delete("/events/show/withdrawals/house").await;
+        office.wire.heal();
+        let taken = office.withdraw("house", &of_stalls(&["A-1-1"])).await;
+        let owned = (office.owned("floor").await, office.owned("stalls").await);
+        match taken.status {
+            201 => assert_eq!(owned, (0, 1), "after {calls}"),
+            409 => assert_eq!(owned, (60, 0), "its return had not begun after {calls}"),
+            other => panic!("{other} after {calls}: {}", taken.raw.body),
+        }
+        if returned.status == 204 {
+            return;
+        }
+    }
+    panic!("the return never got through");
+}
+
+#[tokio::test]
+async fn what_an_edit_withdrew_is_no_withdrawal_of_an_operator() {
+    let office = Office::with_sale().await;
+    let lower = office.edit("/events/show/ticket-types/floor", 1, &places(4)).await;
+    assert_eq!(lower.status, 200);
+    let cut = "/events/show/withdrawals/capacity-1-1-4";
+    assert_eq!(office.delete(cut).await.status, 400);
+    assert_eq!(office.put(cut, &of_floor(60)).await.status, 400);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (4, 60));
+}
+
+#[tokio::test]
 async fn what_does_not_exist_is_named() {
     let office = Office::with_sale().await;
     let refused = |answer: lambda_kit::testing::TestResponse| {

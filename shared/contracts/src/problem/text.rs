@@ -125,6 +125,9 @@ texts! {
         "不可填寫：此票種販售的是各區域的座位";
     LoweredTooMuch { most: usize }:
         "can be lowered by at most {most} at a time", "每次最多減少 {most} 個";
+    RaisedTooMuch:
+        "takes back more reductions than can be taken back at a time; raise it less first",
+        "一次取消太多次先前的減少；請先增加較少的數量";
     BelowSold { lowest: usize, capacity: usize }:
         "{lowest} of {capacity} are sold, held or withdrawn",
         "{capacity} 個名額中有 {lowest} 個已售出、保留中或已撤售";

@@ -2,6 +2,7 @@
 
 mod attempt;
 mod cache;
+mod capacity;
 mod event;
 mod key;
 mod mark;
@@ -13,6 +14,7 @@ mod units;
 mod withdrawal;
 
 pub use cache::{EventCache, PartitionCache};
+pub use capacity::CapacityWritten;
 pub use event::{EpochRaised, EventActivated, EventCreated, EventUpdated};
 pub use key::StoredKey;
 pub use queue::{GenerationRaised, QueuePut, QueueRecord};

@@ -12,7 +12,7 @@ use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no
 
 /// Only who read the version before may write the one after it, and serials that
 /// were sold stay below the ceiling for ever.
-const IS_VERSION_BEFORE_AND_GROWS: &str = "#version = :before AND #ceiling <= :ceiling";
+pub(super) const IS_VERSION_BEFORE_AND_GROWS: &str = "#version = :before AND #ceiling <= :ceiling";
 
 /// What an edit replaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

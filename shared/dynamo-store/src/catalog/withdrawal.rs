@@ -9,13 +9,15 @@ use crate::StoreError;
 use crate::table::{ABSENT, Guard, Item, Key, Written, decode, encode, no_item};
 
 /// Only who read the version before may write the one after it.
-const IS_VERSION_BEFORE: &str = "#version = :before";
+pub(super) const IS_VERSION_BEFORE: &str = "#version = :before";
 
 /// Lines are kept as `type*quantity` or `type:seat,seat,…`: no name holds such signs.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Record {
     lines: Vec<String>,
     orders: Vec<OrderId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kept: Option<u32>,
     state: WithdrawalState,
     version: u64,
 }
@@ -26,10 +28,11 @@ fn withdrawal_key(event: &EventId, withdrawal: &WithdrawalId) -> Key {
     key(event, format!("{SORT_PREFIX}{withdrawal}"))
 }
 
-fn item_of(event: &EventId, withdrawal: &Withdrawal) -> Result<Item, StoreError> {
+pub(super) fn item_of(event: &EventId, withdrawal: &Withdrawal) -> Result<Item, StoreError> {
     let record = Record {
         lines: withdrawal.lines.iter().map(pack_line).collect(),
         orders: withdrawal.orders.clone(),
+        kept: withdrawal.kept,
         state: withdrawal.state,
         version: withdrawal.version,
     };
@@ -50,6 +53,7 @@ fn withdrawal_of(item: Item) -> Result<Withdrawal, StoreError> {
             .map_err(|source| StoreError::corrupt("withdrawal", source))?,
         lines: lines.ok_or_else(unreadable)?,
         orders: record.orders,
+        kept: record.kept,
         state: record.state,
         version: record.version,
     })
@@ -85,6 +89,8 @@ pub enum WithdrawalState {
     Taking,
     /// Its orders own all its units.
     Taken,
+    /// So they do, and a type's capacity is lower by what it keeps.
+    Counted,
     /// Could not be had; what was taken has been returned.
     Refused,
     /// Its units are being returned.
@@ -102,6 +108,9 @@ pub struct Withdrawal {
     pub lines: Vec<Line>,
     /// The orders that own its units, or are about to.
     pub orders: Vec<OrderId>,
+    /// So many of them stay, from the first one; the others are being given back.
+    /// None: all stay.
+    pub kept: Option<u32>,
     /// How far it is.
     pub state: WithdrawalState,
     /// Starts at 1 and grows by one with each change.

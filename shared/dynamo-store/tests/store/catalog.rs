@@ -7,9 +7,9 @@ use domain::{
     SeatLabel, TicketKind, TicketType, Wanted, WithdrawalId,
 };
 use dynamo_store::{
-    Consistency, EpochRaised, EventActivated, EventCreated, EventUpdated, GenerationRaised,
-    QueuePut, QueueRecord, StoredKey, TicketTypeCreated, TicketTypeResized, TicketTypeUpdated,
-    Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+    CapacityWritten, Consistency, EpochRaised, EventActivated, EventCreated, EventUpdated,
+    GenerationRaised, QueuePut, QueueRecord, StoredKey, TicketTypeCreated, TicketTypeResized,
+    TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
 };
 use futures::future::join_all;
 
@@ -279,6 +279,50 @@ async fn a_mark_only_grows() {
 }
 
 #[tokio::test]
+async fn a_capacity_and_what_is_withdrawn_for_it_change_together() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        let (id, floor) = (event_id(), ticket_type("floor", 1, TicketKind::GeneralAdmission, 600));
+        let cut = |name: &str| Withdrawal {
+            id: WithdrawalId::parse(name).unwrap(),
+            lines: Vec::new(),
+            orders: vec![OrderId::from_bytes([1; 16])],
+            kept: None,
+            state: WithdrawalState::Taken,
+            version: 1,
+        };
+        let counted = |cut: &Withdrawal| Withdrawal {
+            state: WithdrawalState::Counted,
+            version: cut.version + 1,
+            ..cut.clone()
+        };
+        let (one, other) = (cut("one"), cut("other"));
+        let lower = TicketType { capacity: 580, version: 2, ..floor.clone() };
+        let both = [counted(&one), counted(&other)];
+        let write = || catalog.capacity_write(&id, &lower, &both);
+        assert_eq!(write().await.unwrap(), CapacityWritten::Missing);
+        catalog.ticket_type_create(&id, &floor).await.unwrap();
+        catalog.withdrawal_create(&id, &one).await.unwrap();
+        assert_eq!(write().await.unwrap(), CapacityWritten::WithdrawalsChanged, "one is not there");
+        let stored = catalog.ticket_type_fetch(&id, &floor.id).await.unwrap();
+        assert_eq!(stored, Some(floor.clone()));
+        assert_eq!(catalog.withdrawals_list(&id).await.unwrap(), [one]);
+
+        catalog.withdrawal_create(&id, &other).await.unwrap();
+        for _ in 0..2 {
+            assert_eq!(write().await.unwrap(), CapacityWritten::Written, "again is fine");
+        }
+        assert_eq!(catalog.withdrawals_list(&id).await.unwrap(), both);
+        let late = TicketType { capacity: 500, ..lower.clone() };
+        let written = catalog.capacity_write(&id, &late, &[]).await.unwrap();
+        assert_eq!(written, CapacityWritten::VersionMismatch(lower.clone()));
+        let sunk = TicketType { ceiling: 580, version: 3, ..lower.clone() };
+        let written = catalog.capacity_write(&id, &sunk, &[]).await.unwrap();
+        assert_eq!(written, CapacityWritten::VersionMismatch(lower), "no ceiling sinks");
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_withdrawal_goes_from_version_to_version() {
     on_every_engine(async |Stores { catalog, .. }| {
         let id = event_id();
@@ -290,6 +334,7 @@ async fn a_withdrawal_goes_from_version_to_version() {
                 Line { ticket_type: type_id("floor"), wanted: Wanted::Quantity(50) },
             ],
             orders: vec![OrderId::from_bytes([1; 16]), OrderId::from_bytes([2; 16])],
+            kept: Some(1),
             state: WithdrawalState::Taking,
             version: 1,
         };

@@ -146,6 +146,7 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
         id: WithdrawalId::parse("w").unwrap(),
         lines: Vec::new(),
         orders: Vec::new(),
+        kept: None,
         state: WithdrawalState::Taking,
         version: 1,
     };
@@ -154,6 +155,10 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
     withdrawal.version = 2;
     let update = catalog.withdrawal_update(&id, &withdrawal);
     recorder.record("withdrawal_update", update).await.unwrap();
+    withdrawal.version = 3;
+    let cut = domain::TicketType { version: 5, ..grown };
+    let write = catalog.capacity_write(&id, &cut, std::slice::from_ref(&withdrawal));
+    recorder.record("capacity_write", write).await.unwrap();
     let fetch = catalog.withdrawal_fetch(&id, &withdrawal.id);
     recorder.record("withdrawal_fetch", fetch).await.unwrap();
     recorder.record("withdrawals_list", catalog.withdrawals_list(&id)).await.unwrap();
