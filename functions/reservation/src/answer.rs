@@ -136,8 +136,10 @@ pub fn never_on_sale(event: &Event, now: Timestamp) -> Failure {
         SaleState::Scheduled if event.window.opens_at > now => not_open(event.window.opens_at),
         // The window is open, the operator has not opened the sale: nobody knows when.
         SaleState::Scheduled => Failure::new(Reason::NotOpen),
+        // Stopped before it was opened: nobody is loading anything.
+        SaleState::Paused => Failure::new(Reason::Paused),
         // The operator opened it, and its inventory is about to be there.
-        SaleState::Open | SaleState::Paused => Failure::new(Reason::Unavailable),
+        SaleState::Open => Failure::new(Reason::Unavailable),
     }
 }
 

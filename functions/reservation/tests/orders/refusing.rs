@@ -1,8 +1,9 @@
 //! Refusals: which are decisions, and which are not.
 
-use domain::{OrderState, SaleSwitch};
+use domain::{Event, OrderState, SaleSwitch};
+use dynamo_store::{Consistency, EventUpdated};
 use serde_json::json;
-use test_sale::{EPOCH, Sale};
+use test_sale::{EPOCH, Sale, show};
 
 use crate::shop::{Shop, in_seconds, order_of, places, refused_order, seats};
 
@@ -91,6 +92,21 @@ async fn an_event_that_never_was_on_sale_is_not_open_and_sells_once_it_is() {
     // Its operator opened it, but nothing is loaded yet.
     let answer = shop.order("ann", "k", &places(1)).await;
     assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    shop.sale.open_epoch(EPOCH, 10, 0).await;
+    shop.accepted("ann", "k", &places(1)).await;
+}
+
+#[tokio::test]
+async fn a_sale_that_was_stopped_before_it_was_ever_on_is_paused() {
+    let shop = Shop::over(Sale::announced(10, 0).await).await;
+    let event = shop.sale.catalog.event_fetch(&show(), Consistency::Strong).await;
+    let event = event.unwrap().unwrap();
+    let paused = Event { switch: SaleSwitch::Paused, version: event.version + 1, ..event };
+    let updated = shop.sale.catalog.event_update(&paused).await.unwrap();
+    assert_eq!(updated, EventUpdated::Updated);
+    let answer = shop.order("ann", "k", &places(1)).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (409, "paused"));
+    // Nothing was stored: once it is on, the same key buys.
     shop.sale.open_epoch(EPOCH, 10, 0).await;
     shop.accepted("ann", "k", &places(1)).await;
 }
