@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use lambda_kit::testing::TestResponse;
+use redis_store::{Inventory, Redis, RedisMode};
 use test_sale::Sale;
+use test_support::redis::Proxy;
 use test_support::wire::Fault;
 
 use crate::shop::{Shop, order_of, places, refused_order};
@@ -26,6 +28,26 @@ async fn an_intent_that_may_not_have_been_sent_is_no_failure_and_a_repeat_sends_
     }
     assert_eq!(shop.sent().len(), 2);
     assert_eq!(shop.sale.counts("floor").await.held, 2);
+}
+
+/// The script may have run: that nothing was decided would be a lie.
+#[tokio::test]
+async fn a_hold_whose_reply_is_lost_is_an_unknown_outcome_and_a_repeat_finds_it() {
+    let mut sale = Sale::of(10, 0).await;
+    let proxy = Proxy::to(sale.redis.port());
+    sale.inventory = Inventory::new(Redis::connect(&proxy.url(), RedisMode::Single));
+    let shop = Shop::over(sale).await;
+    // The connection stands, and the script is known.
+    shop.accepted("ben", "k", &places(1)).await;
+    proxy.lose_replies(1_000);
+    let answer = shop.order("ann", "k", &places(2)).await;
+    proxy.lose_replies(0);
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "outcome_unknown"));
+    let order = refused_order(&answer);
+    assert_eq!(answer.header("location"), format!("/events/show/orders/{order}"));
+    assert_eq!(shop.sale.counts("floor").await.held, 1 + 2, "it was carried out");
+    assert_eq!(shop.accepted("ann", "k", &places(2)).await.id, order);
+    assert_eq!(shop.sale.counts("floor").await.held, 1 + 2);
 }
 
 #[tokio::test]
