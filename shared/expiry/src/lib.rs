@@ -117,3 +117,83 @@ pub fn report_foreign(order: &Order, foreign: &[(TicketTypeId, UnitId)]) {
         );
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use domain::HoldTime;
+    use jiff::SignedDuration;
+    use test_sale::{EPOCH, LONG, PATIENT, Sale, now, partitions, places};
+
+    /// Ends an order at an instant, as somebody who knows this epoch; whether it is out
+    /// of the way.
+    async fn end(sale: &Sale, epoch: Epoch, order: &Order, at: Timestamp) -> bool {
+        let partitions = sale.partition_cache();
+        let Sale { orders, inventory, .. } = sale;
+        let expiry = Expiry { orders, partitions: &partitions, inventory, epoch };
+        expiry.end_overdue(&[(order.customer.key(), order.id)], at).await.unwrap()
+    }
+
+    async fn sold(sale: &Sale) -> Order {
+        let intent = sale.hold("ann", "k", vec![places(2)]).await;
+        sale.persist(&intent, LONG).await
+    }
+
+    fn later() -> Timestamp {
+        now() + SignedDuration::from_hours(1)
+    }
+
+    async fn sold_and_left(sale: &Sale) -> (u32, u32) {
+        let counts = sale.counts("floor").await;
+        (counts.sold, counts.remaining)
+    }
+
+    #[tokio::test]
+    async fn an_overdue_order_is_out_of_the_way_once_and_for_whoever_asks_again() {
+        let sale = Sale::of(10, 0).await;
+        let order = sold(&sale).await;
+        for _ in 0..2 {
+            assert!(end(&sale, EPOCH, &order, later()).await);
+            assert_eq!(sold_and_left(&sale).await, (0, 10));
+        }
+    }
+
+    #[tokio::test]
+    async fn an_order_that_is_not_overdue_by_our_clock_stays_and_is_in_the_way() {
+        let sale = Sale::of(10, 0).await;
+        let order = sold(&sale).await;
+        assert!(!end(&sale, EPOCH, &order, now()).await);
+        assert_eq!(sold_and_left(&sale).await, (2, 8));
+        assert_eq!(sale.stored("ann", &order.id).await.unwrap().state, OrderState::Pending);
+    }
+
+    #[tokio::test]
+    async fn an_order_that_dynamodb_does_not_know_is_in_the_way() {
+        let sale = Sale::of(10, 0).await;
+        let intent = sale.hold("ann", "k", vec![places(2)]).await;
+        let phantom = intent.into_order(&HoldTime::default(), now());
+        let settled = sale.inventory.settle(&Settle::of(&phantom, EPOCH, false)).await.unwrap();
+        assert_eq!(settled, Settled::Applied);
+        assert!(!end(&sale, EPOCH, &phantom, later()).await);
+        assert_eq!(sold_and_left(&sale).await, (2, 8));
+    }
+
+    #[tokio::test]
+    async fn in_another_epoch_than_the_known_one_who_is_in_the_way_is_asked_again() {
+        let sale = Sale::of(10, 0).await;
+        let order = sold(&sale).await;
+        assert!(end(&sale, Epoch(2), &order, later()).await);
+    }
+
+    #[tokio::test]
+    async fn an_order_of_an_older_epoch_is_settled_as_it_was_read_now() {
+        let sale = Sale::of(10, 0).await;
+        let intent = sale.hold("ann", "k", vec![places(2)]).await;
+        let pending = intent.into_order(&HoldTime::default(), now());
+        let paid = Order { state: OrderState::Paid, pay_by: None, ..pending };
+        sale.orders.order_persist(&paid, &partitions(), PATIENT).await.unwrap();
+        sale.open_epoch(Epoch(2), 10, 0).await;
+        assert!(end(&sale, Epoch(2), &paid, later()).await);
+        assert_eq!(sold_and_left(&sale).await, (2, 8));
+    }
+}
