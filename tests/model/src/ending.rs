@@ -1,4 +1,4 @@
-//! Ending an order: `Till::end_one` for one that was not paid in time, and the
+//! Ending an order: `Expiry::end_one` for one that was not paid in time, and the
 //! same for one that is given up.
 
 use domain::OrderState;

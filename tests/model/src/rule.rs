@@ -25,7 +25,7 @@ pub enum Rule {
     RereadsOlderEpochs,
     /// `reserve.lua`: an order that lapsed never holds again in its epoch.
     LapsesForGood,
-    /// `Till::place`: the stored order is looked for before anything is held.
+    /// `Till::find_or_place`: the stored order is looked for before anything is held.
     LooksForTheReceipt,
     /// `Persistence::persist`: nothing is begun when the hold is about to lapse.
     IsNeverTooLate,

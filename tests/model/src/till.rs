@@ -1,4 +1,4 @@
-//! The function `reservation`: `Till::place`, call by call.
+//! The function `reservation`: `Till::find_or_place`, call by call.
 
 use redis_store::{Hold, Reservation};
 use reservation::verdict::{Remedy, Verdict, verdict_of};
