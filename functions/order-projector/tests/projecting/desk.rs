@@ -65,6 +65,17 @@ impl Desk {
         item.expect("a stored order").into()
     }
 
+    /// The owners of all units are lost.
+    pub(crate) async fn lose_units(&self) {
+        let client = aws_sdk_dynamodb::Client::new(&self.sale.dynamo.sdk_config());
+        let table = &self.sale.dynamo.tables.units;
+        let units = client.scan().table_name(table).send().await.unwrap();
+        for mut unit in units.items.unwrap_or_default() {
+            unit.retain(|name, _| ["pk", "sk"].contains(&name.as_str()));
+            client.delete_item().table_name(table).set_key(Some(unit)).send().await.unwrap();
+        }
+    }
+
     /// Works off these images as one batch of the stream; the sequences of those
     /// that come again.
     pub(crate) async fn stream(&self, images: &[serde_dynamo::Item]) -> Vec<String> {

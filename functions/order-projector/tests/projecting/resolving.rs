@@ -2,6 +2,7 @@
 
 use domain::{Epoch, Order, UnitId};
 use dynamo_store::Persisted;
+use order_projector::settling::{Settlement, Why};
 use redis_store::SeatStatus;
 use test_sale::{LONG, PATIENT, now, partitions, places, seat, seats};
 
@@ -48,6 +49,41 @@ async fn of_two_orders_that_contradict_the_record_itself_may_be_the_stale_one() 
         assert_eq!(desk.sale.seat_status(2).await, SeatStatus::Free);
         assert!(desk.retries_sent().is_empty());
     }
+}
+
+#[tokio::test]
+async fn two_orders_that_both_are_live_are_told_loudly_and_looked_at_again() {
+    let desk = Desk::of(0, 4).await;
+    let x = desk.sale.hold("x", "k", vec![seats([1])]).await;
+    desk.sale.persist(&x, LONG).await;
+    // Its unit is lost, and sold once more.
+    desk.lose_units().await;
+    let y = desk.sale.hold("y", "k", vec![seats([2])]).await;
+    let mut y = y.into_order(&domain::HoldTime::default(), now());
+    y.lines[0].units = vec![UnitId::Seat(seat(1))];
+    let persisted = desk.sale.orders.order_persist(&y, &partitions(), PATIENT).await;
+    assert_eq!(persisted.unwrap(), Persisted::New);
+    let settled = desk.projector.settler.settle(y.clone()).await.unwrap();
+    assert_eq!(settled, Settlement::Later(Why::Contradiction));
+    assert!(desk.project(&y).await.is_empty());
+    assert_eq!(desk.retries_sent(), [retry_of(&y)]);
+}
+
+#[tokio::test]
+async fn a_record_older_than_what_made_redis_forget_its_order_is_no_lost_write() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "other", vec![places(1)]).await;
+    let forgotten = Order {
+        id: test_sale::intent("ann", "forgotten", &[places(1)]).order,
+        ..intent.into_order(&domain::HoldTime::default(), now())
+    };
+    desk.sale.orders.order_persist(&forgotten, &partitions(), PATIENT).await.unwrap();
+    let old = desk.image(&forgotten).await;
+    desk.end(&forgotten).await;
+    let settled = desk.projector.settler.settle(forgotten).await.unwrap();
+    assert_eq!(settled, Settlement::Done);
+    assert!(desk.stream(&[old]).await.is_empty());
+    assert!(desk.retries_sent().is_empty());
 }
 
 #[tokio::test]

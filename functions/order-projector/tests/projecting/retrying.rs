@@ -1,6 +1,6 @@
 //! What can't be settled now is settled later, and the shard does not wait.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use contracts::messages::{LiveUpdate, SettleRetry};
 use fault_points::{Faults, PROJECTOR_BEGUN};
@@ -66,6 +66,19 @@ async fn a_retry_that_takes_too_long_or_breaks_its_handling_is_put_off() {
     let deadline = Deadline::at(now() + SignedDuration::from_secs(2), Duration::ZERO);
     let slow = desk.projector.handle(Trigger::Retries(sqs_event(&retry)), deadline).await;
     assert_eq!((slow.batch_item_failures.len(), desk.retries.take_postponed()), (1, vec![2]));
+}
+
+#[tokio::test]
+async fn an_order_that_takes_too_long_does_not_hold_up_its_shard_but_is_settled_later() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let order = desk.sale.persist_unsettled(&intent, LONG).await;
+    let image = [desk.image(&order).await];
+    desk.sale.wire.slow_down(Duration::from_secs(60));
+    let begun = Instant::now();
+    assert!(desk.stream(&image).await.is_empty());
+    assert!(begun.elapsed() < Duration::from_secs(10), "{:?}", begun.elapsed());
+    assert_eq!(desk.retries_sent(), [retry_of(&order)]);
 }
 
 #[tokio::test]
