@@ -13,7 +13,7 @@ use fault_points::{
 use lambda_kit::batch::{self, Deadline, Message, OutOfTime, Retry};
 use lambda_kit::{Causes, clock};
 use queues::{LiveQueue, ParkedLetters, SendError, Visibility};
-use redis_store::{Inventory, RedisStoreError, Settle, Settled};
+use redis_store::{Inventory, RedisStoreError, Released, Settle, Settled};
 
 use crate::letter::Letter;
 
@@ -172,8 +172,14 @@ impl Compensation {
     /// A hold without an order.
     async fn release(&self, head: &IntentHead, epoch: Epoch) -> Result<(), Unfinished> {
         let customer = head.customer.key();
-        self.inventory.release(&head.event, epoch, &head.order, &customer).await?;
-        Ok(())
+        match self.inventory.release(&head.event, epoch, &head.order, &customer).await? {
+            Released::StaleEpoch { active } => {
+                Err(Unfinished::OtherEpoch { active, durable: epoch })
+            }
+            Released::GivenBack | Released::NoHold | Released::Unknown | Released::Unavailable => {
+                Ok(())
+            }
+        }
     }
 
     async fn tell(&self, order: &Order) -> Result<(), Unfinished> {

@@ -16,7 +16,7 @@ use lambda_kit::Causes;
 use lambda_kit::batch::{self, Deadline, Message, Panicked, Retry, isolated};
 use queues::{LiveQueue, SendError, SettleQueue, Visibility};
 
-use crate::nudges::nudges;
+use crate::nudges::{Changed, nudges};
 use crate::settling::{SettleError, Settlement, Settler, Why};
 use crate::trigger::{Change, Trigger, unreadable};
 
@@ -62,37 +62,42 @@ impl Projector {
 
     async fn changes(&self, changes: Vec<Change>, deadline: Deadline) -> SqsBatchResponse {
         let latest = latest(changes).await;
-        let stuck: Vec<Option<&str>> = stream::iter(&latest)
-            .map(|latest| async move {
+        let projected: Vec<Result<Changed<'_>, &str>> = stream::iter(&latest)
+            .map(|Latest { order, sequence }| async move {
                 // The shard comes back to what there is no time for.
-                let projected =
-                    deadline.allows_another() && self.project(&latest.order).await.is_ok();
-                (!projected).then_some(latest.sequence.as_str())
+                if !deadline.allows_another() {
+                    return Err(sequence.as_str());
+                }
+                self.project(order).await.map_err(|_| sequence.as_str())
             })
             .buffer_unordered(CONCURRENCY)
             .collect()
             .await;
-        let nudging = async { self.nudge(&nudges(latest.iter().map(|of| &of.order))).await };
+        let changed = projected.iter().filter_map(|projected| projected.ok());
+        let nudging = async { self.nudge(&nudges(changed)).await };
         if let Err(error) = isolated(nudging).await {
             tracing::warn!(%error, "watchers are not nudged");
         }
         let mut response = SqsBatchResponse::default();
-        for sequence in stuck.into_iter().flatten() {
+        for sequence in projected.into_iter().filter_map(Result::err) {
             response.add_failure(sequence);
         }
         response
     }
 
     /// Settles an order, or lets it be settled later.
-    async fn project(&self, order: &Order) -> Result<(), SendError> {
+    async fn project<'a>(&self, order: &'a Order) -> Result<Changed<'a>, SendError> {
         let settling = async {
             reached(PROJECTOR_BEGUN).await;
             self.settler.settle(order.clone()).await
         };
         let settling = tokio::time::timeout(PATIENCE, in_any_case(settling.boxed()));
-        let Err(error) = settling.await.unwrap_or(Err(Unsettled::Slow)) else {
-            reached(PROJECTOR_SETTLED).await;
-            return Ok(());
+        let error = match settling.await.unwrap_or(Err(Unsettled::Slow)) {
+            Ok(settled) => {
+                reached(PROJECTOR_SETTLED).await;
+                return Ok(Changed { order, never_held: settled == Settlement::NeverHeld });
+            }
+            Err(error) => error,
         };
         tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
         let retry = SettleRetry {
@@ -109,7 +114,7 @@ impl Projector {
             );
         })?;
         reached(PROJECTOR_DEFERRED).await;
-        Ok(())
+        Ok(Changed { order, never_held: false })
     }
 
     async fn retries(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
@@ -165,10 +170,10 @@ enum Unsettled {
 /// Whatever goes wrong with an order holds up no other.
 async fn in_any_case(
     settling: BoxFuture<'_, Result<Settlement, SettleError>>,
-) -> Result<(), Unsettled> {
+) -> Result<Settlement, Unsettled> {
     match isolated(settling).await?? {
-        Settlement::Done => Ok(()),
         Settlement::Later(why) => Err(Unsettled::Later(why)),
+        settled @ (Settlement::Done | Settlement::NeverHeld) => Ok(settled),
     }
 }
 

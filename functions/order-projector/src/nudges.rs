@@ -5,13 +5,22 @@ use std::collections::BTreeSet;
 use contracts::messages::LiveUpdate;
 use domain::{EventId, Order, OrderState, Rejection};
 
+/// An order that changed.
+#[derive(Debug, Clone, Copy)]
+pub struct Changed<'a> {
+    /// The order.
+    pub order: &'a Order,
+    /// Redis knows that it was refused before it held anything.
+    pub never_held: bool,
+}
+
 /// The updates for a batch of changed orders: each event's watchers are nudged
 /// once, and each owner learns what they do not know yet.
 #[must_use]
-pub fn nudges<'a>(changed: impl IntoIterator<Item = &'a Order>) -> Vec<LiveUpdate> {
+pub fn nudges<'a>(changed: impl IntoIterator<Item = Changed<'a>>) -> Vec<LiveUpdate> {
     let mut moved: BTreeSet<&EventId> = BTreeSet::new();
     let mut updates = Vec::new();
-    for order in changed.into_iter().filter(|order| !was_told_at_once(order)) {
+    for Changed { order, .. } in changed.into_iter().filter(|changed| !was_told_at_once(changed)) {
         moved.insert(&order.event);
         if order.state != OrderState::Withdrawn {
             updates.push(LiveUpdate::order(order));
@@ -23,12 +32,13 @@ pub fn nudges<'a>(changed: impl IntoIterator<Item = &'a Order>) -> Vec<LiveUpdat
 
 /// Refused before it held anything: the fan has the answer, and no unit moved. A
 /// sold-out event has a million of these. What persistence refuses was held first,
-/// and was created then.
-fn was_told_at_once(order: &Order) -> bool {
+/// and was created then. And where two requests had one key, one of them may have been
+/// told that it holds something before the other one's refusal was stored: B23.
+fn was_told_at_once(Changed { order, never_held }: &Changed<'_>) -> bool {
     match &order.rejection {
         Some(
             Rejection::SoldOut { .. } | Rejection::SeatTaken { .. } | Rejection::OverLimit { .. },
-        ) => order.created_at == order.updated_at,
+        ) => *never_held && order.created_at == order.updated_at,
         Some(Rejection::HoldExpired | Rejection::Recovery | Rejection::Unprocessable) | None => {
             false
         }
@@ -58,6 +68,11 @@ mod tests {
         Order { state, rejection: None, ..refusal(number, event, Rejection::HoldExpired) }
     }
 
+    /// As Redis does who never heard of them.
+    fn nudges_of(orders: &[Order]) -> Vec<LiveUpdate> {
+        nudges(orders.iter().map(|order| Changed { order, never_held: true }))
+    }
+
     fn ticks(updates: &[LiveUpdate]) -> Vec<&str> {
         updates
             .iter()
@@ -74,7 +89,7 @@ mod tests {
             .map(|number| order(number, "a", OrderState::Pending))
             .into_iter()
             .chain([4].map(|number| order(number, "b", OrderState::Expired)));
-        let updates = nudges(&orders.collect::<Vec<_>>());
+        let updates = nudges_of(&orders.collect::<Vec<_>>());
         assert_eq!(ticks(&updates), ["a", "b"]);
         assert_eq!(updates.len(), 4 + 2, "each owner is told besides");
     }
@@ -88,19 +103,22 @@ mod tests {
             Rejection::SeatTaken { seats: seats.clone() },
             Rejection::OverLimit { ticket_type: Some(floor), limit: 4 },
         ] {
-            assert_eq!(nudges(&[refusal(1, "a", rejection)]), []);
+            let order = refusal(1, "a", rejection);
+            assert_eq!(nudges_of(std::slice::from_ref(&order)), []);
+            // Another request with its key was told of a hold.
+            assert_eq!(nudges([Changed { order: &order, never_held: false }]).len(), 2);
         }
         let after_a_hold = Order {
             created_at: Timestamp::UNIX_EPOCH - jiff::SignedDuration::from_secs(1),
             ..refusal(1, "a", Rejection::SeatTaken { seats })
         };
-        assert_eq!(nudges(&[after_a_hold]).len(), 2);
-        assert_eq!(nudges(&[refusal(1, "a", Rejection::HoldExpired)]).len(), 2);
+        assert_eq!(nudges_of(&[after_a_hold]).len(), 2);
+        assert_eq!(nudges_of(&[refusal(1, "a", Rejection::HoldExpired)]).len(), 2);
     }
 
     #[test]
     fn a_withdrawal_has_no_owner_to_tell() {
-        let updates = nudges(&[order(1, "a", OrderState::Withdrawn)]);
+        let updates = nudges_of(&[order(1, "a", OrderState::Withdrawn)]);
         assert_eq!(updates, [LiveUpdate::tick(&EventId::parse("a").unwrap())]);
     }
 }

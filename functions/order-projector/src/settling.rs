@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use domain::{CustomerKey, Epoch, Event, Order, OrderId, OrderState};
 use dynamo_store::{EventCache, OrderStore, StoreError};
-use redis_store::{Inventory, RedisStoreError, Settle, Settled};
+use redis_store::{Inventory, RedisStoreError, Released, Settle, Settled};
 
 /// How often Redis is asked about one order. Each answer but agreement changes
 /// what it is asked next; an order that contradicts many others takes its time
@@ -27,6 +27,8 @@ pub struct Settler {
 pub enum Settlement {
     /// Redis agrees.
     Done,
+    /// It always did: the order was refused before it held anything.
+    NeverHeld,
     /// Not now.
     Later(Why),
 }
@@ -73,13 +75,16 @@ impl Settler {
     /// # Errors
     /// When Redis or the tables fail.
     pub async fn settle(&self, order: Order) -> Result<Settlement, SettleError> {
-        let Some(event) = self.events.event_cached(&order.event).await? else {
-            return Ok(Settlement::Later(Why::NoInventory));
-        };
-        if order.state == OrderState::Rejected {
-            return self.give_back(&order, event).await;
+        let event = self.events.event_cached(&order.event).await?;
+        match (event, order.state) {
+            (Some(event), OrderState::Rejected) => self.give_back(&order, event).await,
+            (Some(event), _) => {
+                self.agree(Case { order, event, reread: false, contradictors: Vec::new() }).await
+            }
+            // It has no inventory to hold anything in, and will not get one for this.
+            (None, OrderState::Rejected) => Ok(Settlement::NeverHeld),
+            (None, _) => Ok(Settlement::Later(Why::NoInventory)),
         }
-        self.agree(Case { order, event, reread: false, contradictors: Vec::new() }).await
     }
 
     /// Asks Redis until it agrees, or does not now.
@@ -112,10 +117,26 @@ impl Settler {
 
     /// A refusal never owned a unit: all that Redis can have of it is a hold.
     /// Giving that back leaves no mark where there was none, and refusals are many.
-    async fn give_back(&self, order: &Order, event: Arc<Event>) -> Result<Settlement, SettleError> {
+    async fn give_back(
+        &self,
+        order: &Order,
+        mut event: Arc<Event>,
+    ) -> Result<Settlement, SettleError> {
         let customer = order.customer.key();
-        self.inventory.release(&event.id, event.epoch, &order.id, &customer).await?;
-        Ok(Settlement::Done)
+        for _ in 0..ROUNDS {
+            match self.inventory.release(&event.id, event.epoch, &order.id, &customer).await? {
+                Released::GivenBack | Released::NoHold => return Ok(Settlement::Done),
+                Released::Unknown => return Ok(Settlement::NeverHeld),
+                // Its hold is gone with the inventory it was in. The next one is built
+                // from what DynamoDB says.
+                Released::Unavailable => return Ok(Settlement::Done),
+                Released::StaleEpoch { active } => match self.renewed(active, &event).await? {
+                    Some(renewed) => event = renewed,
+                    None => return Ok(Settlement::Later(Why::OtherEpoch)),
+                },
+            }
+        }
+        Ok(Settlement::Later(Why::Unsettled))
     }
 
     /// Does what an answer asks for; none: ask again.
@@ -165,26 +186,32 @@ impl Settler {
         active: Epoch,
         case: &mut Case,
     ) -> Result<Option<Settlement>, SettleError> {
-        let known = case.event.epoch;
-        match self.events.event_renewed(&case.event.id).await? {
-            Some(event) if event.epoch != known => {
-                case.event = event;
-                case.reread = false;
-                Ok(None)
-            }
-            _ => {
-                if active < known {
-                    tracing::error!(
-                        event = %case.event.id,
-                        metric = "redis_behind_epoch",
-                        %active,
-                        durable = %known,
-                        "an old inventory is active in Redis"
-                    );
-                }
-                Ok(Some(Settlement::Later(Why::OtherEpoch)))
-            }
+        let Some(event) = self.renewed(active, &case.event).await? else {
+            return Ok(Some(Settlement::Later(Why::OtherEpoch)));
+        };
+        case.event = event;
+        case.reread = false;
+        Ok(None)
+    }
+
+    /// The event as it is now, where that is another epoch than the known one.
+    async fn renewed(
+        &self,
+        active: Epoch,
+        known: &Event,
+    ) -> Result<Option<Arc<Event>>, SettleError> {
+        let event = self.events.event_renewed(&known.id).await?;
+        let renewed = event.filter(|event| event.epoch != known.epoch);
+        if renewed.is_none() && active < known.epoch {
+            tracing::error!(
+                event = %known.id,
+                metric = "redis_behind_epoch",
+                %active,
+                durable = %known.epoch,
+                "an old inventory is active in Redis"
+            );
         }
+        Ok(renewed)
     }
 
     /// One of two orders is stale: the other is read and settled, then this one

@@ -7,7 +7,8 @@
 //!   unpersisted gets that stored as its end (`hold_expired`), as nobody else may
 //!   come to do it.
 //! - **Idempotency key:** the order id; the end is put where nothing is stored.
-//! - **When it fails:** 503, and the same question may be asked again.
+//! - **When it fails:** 503, and the same question may be asked again. So it is while
+//!   the event has no inventory: nobody is told that an order that was accepted is none.
 //!
 //! [`handler`] has the routes; [`reading`] looks for an order where it may be.
 

@@ -8,7 +8,7 @@ use domain::{CustomerId, Event, EventId, Fingerprint, Intent, Money, Order, Orde
 use dynamo_store::{EventCache, OrderStore, Refused};
 use jiff::Timestamp;
 use lambda_kit::http::Failure;
-use redis_store::{Inventory, OrderRecord, RecordState};
+use redis_store::{Inventory, OrderRecord, RecordState, Recorded};
 use store_failures::OrFail;
 
 /// What orders are read with.
@@ -32,7 +32,8 @@ impl Reader {
     /// The fan's order; none: nothing is known under this number (yet).
     ///
     /// # Errors
-    /// When it can't be looked for now.
+    /// When it can't be looked for now: also while there is no inventory, as an order
+    /// that was accepted may be nowhere but in a queue then.
     pub async fn order(
         &self,
         customer: &CustomerId,
@@ -74,36 +75,46 @@ impl Reader {
         Ok(stored.or_fail()?.filter(|order| order.event == *event))
     }
 
-    /// What Redis knows of it. Nothing may mean that a newer epoch knows it.
+    /// What Redis knows of it, in the epoch that sells.
     async fn held(
         &self,
         customer: &CustomerId,
         event: &EventId,
         order: &OrderId,
     ) -> Result<Option<Held>, Failure> {
-        let known = self.events.event_cached(event).await.or_fail()?;
-        let Some(known) = known else { return Ok(None) };
-        if let Some(held) = self.record(customer, Arc::clone(&known), order).await? {
-            return Ok(Some(held));
-        }
-        let renewed = self.events.event_renewed(event).await.or_fail()?;
-        match renewed {
-            Some(renewed) if renewed.epoch != known.epoch => {
-                self.record(customer, renewed, order).await
+        let event = self.events.event_cached(event).await.or_fail()?;
+        // Before it first is on sale, nobody orders anything.
+        let Some(event) = event.filter(|event| event.activated) else { return Ok(None) };
+        match self.recorded(customer, &event, order).await? {
+            Recorded::StaleEpoch { .. } => self.held_now(customer, &event, order).await,
+            recorded @ (Recorded::Known(_) | Recorded::Unknown | Recorded::Unavailable) => {
+                known(recorded, event)
             }
-            _ => Ok(None),
         }
     }
 
-    async fn record(
+    /// The same, where what is remembered of the event is of another epoch.
+    async fn held_now(
         &self,
         customer: &CustomerId,
-        event: Arc<Event>,
+        remembered: &Event,
         order: &OrderId,
     ) -> Result<Option<Held>, Failure> {
-        let record = self.inventory.record(&event.id, event.epoch, order, &customer.key()).await;
-        let record = record.or_fail()?;
-        Ok(record.map(|record| Held { record, event }))
+        match self.events.event_renewed(&remembered.id).await.or_fail()? {
+            Some(event) if event.epoch != remembered.epoch => {
+                known(self.recorded(customer, &event, order).await?, event)
+            }
+            _ => Err(Reason::Unavailable.into()),
+        }
+    }
+
+    async fn recorded(
+        &self,
+        customer: &CustomerId,
+        event: &Event,
+        order: &OrderId,
+    ) -> Result<Recorded, Failure> {
+        self.inventory.record(&event.id, event.epoch, order, &customer.key()).await.or_fail()
     }
 
     /// Its hold is over. If nothing was stored by then, nothing ever will be but
@@ -128,6 +139,15 @@ impl Reader {
             Refused::Stored => Ok(refusal.into()),
             Refused::Present(stored) => Ok(stored.into()),
         }
+    }
+}
+
+/// An answer that is none denies no order.
+fn known(recorded: Recorded, event: Arc<Event>) -> Result<Option<Held>, Failure> {
+    match recorded {
+        Recorded::Known(record) => Ok(Some(Held { record, event })),
+        Recorded::Unknown => Ok(None),
+        Recorded::StaleEpoch { .. } | Recorded::Unavailable => Err(Reason::Unavailable.into()),
     }
 }
 

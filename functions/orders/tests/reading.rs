@@ -12,9 +12,8 @@ use lambda_kit::http::adapt;
 use lambda_kit::testing::{TestRequest, TestResponse};
 use orders::handler::router;
 use orders::reading::Reader;
-use redis_store::RecordState;
 use serde_json::Value;
-use test_sale::{LONG, Sale, places, seats, show};
+use test_sale::{LONG, Sale, places, seats};
 use test_support::wire::Fault;
 
 struct Desk {
@@ -24,7 +23,10 @@ struct Desk {
 
 impl Desk {
     async fn of(places: u32, seats: u32) -> Self {
-        let sale = Sale::of(places, seats).await;
+        Self::over(Sale::of(places, seats).await)
+    }
+
+    fn over(sale: Sale) -> Self {
         let reader = Reader {
             orders: sale.orders.clone(),
             inventory: sale.inventory.clone(),
@@ -84,14 +86,7 @@ async fn a_hold_that_lapsed_is_stored_as_refused_before_it_is_told() {
     let desk = Desk::of(10, 0).await;
     let brief = Duration::from_millis(30);
     let intent = desk.sale.hold_for("ann", "k", vec![places(2)], brief).await;
-    let key = intent.customer.key();
-    let state = || async {
-        let record = desk.sale.inventory.record(&show(), intent.epoch, &intent.order, &key).await;
-        record.unwrap().unwrap().state
-    };
-    while state().await != RecordState::Lapsed {
-        tokio::task::yield_now().await;
-    }
+    desk.sale.until_lapsed(&intent).await;
     let first = desk.order("ann", &intent.order).await;
     let told = body_of(&first);
     assert_eq!(told.state, OrderStateBody::Stored(OrderState::Rejected));
@@ -171,6 +166,59 @@ async fn an_order_held_in_a_newer_epoch_is_found() {
     desk.sale.open_epoch(Epoch(2), 10, 0).await;
     let new = desk.sale.hold("ann", "new", vec![places(1)]).await;
     assert_eq!(body_of(&desk.order("ann", &new.order).await).state, OrderStateBody::QUEUED);
+}
+
+#[tokio::test]
+async fn an_order_that_was_accepted_is_not_denied_while_there_is_no_inventory() {
+    for flush in [false, true] {
+        let desk = Desk::of(10, 0).await;
+        let queued = desk.sale.hold("ann", "queued", vec![places(1)]).await;
+        let stored = desk.sale.hold("ann", "stored", vec![places(1)]).await;
+        desk.sale.persist(&stored, LONG).await;
+        assert_eq!(body_of(&desk.order("ann", &queued.order).await).state, OrderStateBody::QUEUED);
+        if flush {
+            let client = redis::Client::open(desk.sale.redis.url()).unwrap();
+            let _: () =
+                redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
+        } else {
+            desk.sale.build_begin().await;
+        }
+        let answer = desk.order("ann", &queued.order).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+        assert_eq!(answer.header("retry-after"), "2");
+        body_of(&desk.order("ann", &stored.order).await);
+    }
+}
+
+/// An old inventory is back: what was accepted since is not in it.
+#[tokio::test]
+async fn an_inventory_behind_the_durable_epoch_denies_no_order() {
+    let desk = Desk::of(10, 0).await;
+    desk.sale.epoch_raise().await;
+    let answer = desk.order("ann", &OrderId::from_bytes([7; 16])).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+}
+
+#[tokio::test]
+async fn of_an_event_that_never_was_on_sale_there_is_no_order() {
+    let desk = Desk::over(Sale::announced(10, 0).await);
+    let answer = desk.order("ann", &OrderId::from_bytes([7; 16])).await;
+    assert_eq!((answer.status, answer.reason().as_str()), (404, "unknown_order"));
+}
+
+#[tokio::test]
+async fn an_order_that_nobody_knows_costs_the_orders_table_a_read_and_the_catalogue_none() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(1)]).await;
+    body_of(&desk.order("ann", &intent.order).await);
+    let _ = desk.sale.wire.take_sent();
+    for _ in 0..2 {
+        let answer = desk.order("ann", &OrderId::from_bytes([7; 16])).await;
+        assert_eq!((answer.status, answer.reason().as_str()), (404, "unknown_order"));
+        let sent = desk.sale.wire.take_sent();
+        let tables: Vec<_> = sent.iter().map(|sent| &sent.request["TableName"]).collect();
+        assert_eq!(tables, [&Value::from(desk.sale.dynamo.tables.orders.as_str())]);
+    }
 }
 
 #[tokio::test]

@@ -321,6 +321,40 @@ pub enum Settled {
     Unavailable,
 }
 
+/// What giving back a hold did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Released {
+    /// The order held units until now.
+    GivenBack,
+    /// It held some once: they were given back before, or persisted.
+    NoHold,
+    /// Nothing is known of the order: it never held in this epoch.
+    Unknown,
+    /// Another epoch is the active one.
+    StaleEpoch {
+        /// That one.
+        active: Epoch,
+    },
+    /// There is no inventory, or one is being built.
+    Unavailable,
+}
+
+/// The answer to who asks for an order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Recorded {
+    /// This is known of it.
+    Known(OrderRecord),
+    /// This epoch knows no such order.
+    Unknown,
+    /// Another epoch is the active one.
+    StaleEpoch {
+        /// That one.
+        active: Epoch,
+    },
+    /// There is no inventory, or one is being built.
+    Unavailable,
+}
+
 /// What Redis knows of an order.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OrderRecord {

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use domain::{Epoch, EventId, Line, OrderId, SeatLabel, Section, TicketType, Wanted};
 use dynamo_store::{CatalogStore, ConnectionStore, SectionPut};
-use redis_store::{Inventory, Redis, RedisMode, Reservation};
+use redis_store::{Inventory, Redis, RedisMode, Released, Reservation};
 use test_support::dynamo::Dynamo;
 use test_support::redis::{Engine, RedisServer};
 
@@ -115,7 +115,7 @@ impl Hall {
     pub async fn release(&self, fan: &str, order: &OrderId) {
         let (event, epoch, key) = (gala(), self.active_epoch().await, customer(fan).key());
         let released = self.inventory.release(&event, epoch, order, &key);
-        assert!(released.await.expect("a release"));
+        assert_eq!(released.await.expect("a release"), Released::GivenBack);
     }
 
     async fn reserve(&self, fan: &str, name: &str, wanted: Wanted, hold: Duration) -> OrderId {

@@ -13,8 +13,8 @@ use dynamo_store::{
 };
 use jiff::SignedDuration;
 use redis_store::{
-    Inventory, LoadedCounts, LoadedOrder, Redis, RedisMode, Reservation, Reserve, SaleControl,
-    SeatStatus, Settle, Settled, TypeControl, TypeCounts,
+    Inventory, LoadedCounts, LoadedOrder, RecordState, Recorded, Redis, RedisMode, Released,
+    Reservation, Reserve, SaleControl, SeatStatus, Settle, Settled, TypeControl, TypeCounts,
 };
 use test_support::dynamo::Dynamo;
 use test_support::redis::{Engine, RedisServer};
@@ -260,7 +260,34 @@ impl Sale {
     pub async fn release(&self, intent: &OrderIntent) {
         let (event, key) = (show(), intent.customer.key());
         let released = self.inventory.release(&event, self.epoch().await, &intent.order, &key);
-        assert!(released.await.expect("an answer"));
+        assert_eq!(released.await.expect("an answer"), Released::GivenBack);
+    }
+
+    /// What Redis says of an order, in the epoch it was held in.
+    ///
+    /// # Panics
+    /// When Redis fails.
+    pub async fn recorded(&self, intent: &OrderIntent) -> Recorded {
+        let OrderIntent { event, epoch, order, customer, .. } = intent;
+        let key = customer.key();
+        let recorded = self.inventory.record(event, *epoch, order, &key);
+        recorded.await.expect("an answer")
+    }
+
+    /// Waits until a hold has lapsed by Redis' own clock.
+    ///
+    /// # Panics
+    /// When Redis fails, or knows no such hold.
+    pub async fn until_lapsed(&self, intent: &OrderIntent) {
+        loop {
+            match self.recorded(intent).await {
+                Recorded::Known(record) if record.state == RecordState::Lapsed => return,
+                Recorded::Known(_) => {}
+                Recorded::Unknown | Recorded::StaleEpoch { .. } | Recorded::Unavailable => {
+                    panic!("no hold of {}", intent.order)
+                }
+            }
+        }
     }
 
     /// A seat, as Redis has it.

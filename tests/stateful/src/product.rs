@@ -15,7 +15,7 @@ use model::{Decision, Gate, Image, Item, ORDERS, OrderNo, Set, UNITS, Why, Wish}
 use order_persistence::handler::ONE_INTENT;
 use order_projector::handler::ONE_RETRY;
 use order_projector::trigger::{Change, Trigger};
-use redis_store::{Pointer, RecordState, Settle};
+use redis_store::{Pointer, RecordState, Recorded, Settle};
 use serde_json::{Value, json};
 use test_sale::{Sale, customer, now, partitions, places, seat, seats, show};
 use tokens::Signer;
@@ -315,7 +315,7 @@ impl Product {
         let customer = customer(&fan(order)).key();
         let (show, id) = (show(), self.id(order));
         let record = self.sale.inventory.record(&show, epoch, &id, &customer).await;
-        let record = record.expect("Redis")?;
+        let Recorded::Known(record) = record.expect("Redis") else { return None };
         Some(match record.state {
             RecordState::Held => Known::Held(units_of(&record.lines)),
             RecordState::Live => Known::Live(units_of(&record.lines)),

@@ -122,11 +122,12 @@ impl Spec {
         while let Some(reading) = self.world.reading.first() {
             self.step(Step::Orders(reading));
         }
-        let held = self.world.inventory.record(self.world.tables.epoch, order);
-        match (self.world.tables.order_fetch(order), held) {
+        let World { tables, inventory, .. } = &self.world;
+        match (tables.order_fetch(order), inventory.record(tables.epoch, order)) {
             (Some(item), _) => stored(item),
             (None, Some(held)) => Answer::Queued(held.units),
-            (None, None) => Answer::Unknown,
+            (None, None) if inventory.gate == Gate::Active(tables.epoch) => Answer::Unknown,
+            (None, None) => Answer::Undecided,
         }
     }
 

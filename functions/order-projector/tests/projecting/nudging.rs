@@ -2,7 +2,8 @@
 
 use contracts::messages::LiveUpdate;
 use domain::{Order, OrderState, Rejection};
-use test_sale::{LONG, currency, customer, now, places, show};
+use redis_store::SeatStatus;
+use test_sale::{LONG, currency, customer, now, places, seat, seats, show};
 
 use crate::desk::Desk;
 
@@ -55,6 +56,40 @@ async fn a_fan_refused_at_once_is_not_told_again() {
     desk.sale.orders.order_refuse(&refusal).await.unwrap();
     assert!(desk.project(&refusal).await.is_empty());
     assert_eq!(desk.nudges(), []);
+}
+
+/// Who was told that a seat is held learns that it is not: another request with the key
+/// had found it taken, and its refusal was stored first.
+#[tokio::test]
+async fn b23_a_fan_whose_hold_is_given_back_for_a_refusal_is_told_whoever_gave_it_back() {
+    for persistence_is_first in [false, true] {
+        let desk = Desk::of(0, 4).await;
+        let held = desk.sale.hold("ann", "k", vec![seats([0])]).await;
+        let rejection = Rejection::SeatTaken { seats: vec![seat(0)] };
+        let refusal = Order::refusal(held.intent(), held.epoch, rejection, currency(), now());
+        desk.sale.orders.order_refuse(&refusal).await.unwrap();
+        if persistence_is_first {
+            desk.sale.release(&held).await;
+        }
+        // Also where a death hid the first time.
+        for _ in 0..2 {
+            assert!(desk.project(&refusal).await.is_empty());
+            assert_eq!(desk.sale.seat_status(0).await, SeatStatus::Free);
+            assert_eq!(desk.nudges(), [LiveUpdate::order(&refusal), LiveUpdate::tick(&show())]);
+        }
+    }
+}
+
+#[tokio::test]
+async fn b23_what_redis_can_not_say_now_is_told() {
+    let mut desk = Desk::of(0, 4).await;
+    let held = desk.sale.hold("ann", "k", vec![seats([0])]).await;
+    let rejection = Rejection::SeatTaken { seats: vec![seat(0)] };
+    let refusal = Order::refusal(held.intent(), held.epoch, rejection, currency(), now());
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    desk.lose_redis();
+    assert!(desk.project(&refusal).await.is_empty());
+    assert_eq!(desk.nudges(), [LiveUpdate::order(&refusal), LiveUpdate::tick(&show())]);
 }
 
 #[tokio::test]

@@ -1,12 +1,13 @@
 //! The stream as the backstop of whoever committed.
 
 use contracts::messages::OrderIntent;
-use domain::{Order, Rejection};
+use domain::{Epoch, EventId, Order, Rejection};
 use fault_points::{Faults, PROJECTOR_BEGUN};
 use jiff::SignedDuration;
 use lambda_kit::batch::Deadline;
 use order_projector::handler::ONE_RETRY;
 use order_projector::trigger::{Change, Trigger};
+use redis_store::Recorded;
 use test_sale::{LONG, currency, now, places, seats};
 
 use crate::desk::{Desk, retry_of};
@@ -111,9 +112,57 @@ async fn a_refusal_that_never_held_leaves_nothing_in_redis() {
     let refusal = refusal(&never_held);
     desk.sale.orders.order_refuse(&refusal).await.unwrap();
     assert!(desk.project(&refusal).await.is_empty());
-    let (show, key) = (test_sale::show(), never_held.customer.key());
-    let record = desk.sale.inventory.record(&show, never_held.epoch, &never_held.order, &key).await;
-    assert_eq!(record.unwrap(), None);
+    assert_eq!(desk.sale.recorded(&never_held).await, Recorded::Unknown);
+}
+
+#[tokio::test]
+async fn a_hold_of_a_newer_epoch_than_the_remembered_one_is_given_back() {
+    let desk = Desk::of(10, 0).await;
+    let warm = desk.sale.hold("warm", "k", vec![places(1)]).await;
+    let warm = desk.sale.persist(&warm, LONG).await;
+    assert!(desk.project(&warm).await.is_empty());
+    desk.sale.open_epoch(Epoch(2), 10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let refusal = refusal(&intent);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    for _ in 0..2 {
+        assert!(desk.project(&refusal).await.is_empty());
+        assert_eq!(desk.counts("floor").await, (0, 0, 10));
+        assert!(desk.retries_sent().is_empty());
+    }
+}
+
+#[tokio::test]
+async fn a_hold_in_an_inventory_behind_the_durable_epoch_is_given_back_later() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let refusal = refusal(&intent);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    desk.sale.epoch_raise().await;
+    assert!(desk.project(&refusal).await.is_empty());
+    assert_eq!(desk.retries_sent(), [retry_of(&refusal)]);
+}
+
+#[tokio::test]
+async fn without_an_inventory_a_refusal_has_nothing_to_give_back() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let refusal = refusal(&intent);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    desk.sale.build_begin().await;
+    assert!(desk.project(&refusal).await.is_empty());
+    assert!(desk.retries_sent().is_empty());
+}
+
+#[tokio::test]
+async fn a_refusal_of_an_event_that_is_not_there_waits_for_none() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let nowhere = OrderIntent { event: EventId::parse("nowhere").unwrap(), ..intent };
+    let refusal = refusal(&nowhere);
+    desk.sale.orders.order_refuse(&refusal).await.unwrap();
+    assert!(desk.project(&refusal).await.is_empty());
+    assert!(desk.retries_sent().is_empty());
 }
 
 #[tokio::test]

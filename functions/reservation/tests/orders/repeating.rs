@@ -65,6 +65,20 @@ async fn b12_once_stored_the_first_order_is_told_at_its_first_price_without_an_a
 }
 
 #[tokio::test]
+async fn an_order_that_is_stored_while_its_repeat_is_under_way_is_told_as_it_is() {
+    let shop = Shop::of(10, 0).await;
+    let held = shop.accepted("ann", "k", &places(2)).await;
+    let intent = shop.sent().remove(0);
+    // The repeat looked before that; Redis has not heard of it.
+    shop.sale.persist_unsettled(&intent, LONG).await;
+    shop.sale.wire.next("GetItem", test_support::wire::Fault::Answer(200, json!({}).to_string()));
+    let told = shop.accepted("ann", "k", &places(2)).await;
+    assert!(shop.sale.wire.is_spent());
+    assert_eq!((told.id, told.state), (held.id, OrderStateBody::Stored(OrderState::Pending)));
+    assert_eq!(shop.sent(), [], "a stored order is not sent again");
+}
+
+#[tokio::test]
 async fn once_stored_an_order_is_told_with_redis_gone() {
     let shop = Shop::of(10, 0).await;
     let held = shop.accepted("ann", "k", &places(2)).await;
@@ -85,7 +99,7 @@ async fn once_stored_an_order_is_told_with_redis_gone() {
 async fn b24_a_hold_that_lapsed_is_the_end_of_its_key_and_told_so_twice() {
     let shop = Shop::of(10, 0).await;
     let lapsed = shop.sale.hold_for("ann", "k", vec![test_sale::places(2)], LAPSE).await;
-    until_lapsed(&shop, &lapsed).await;
+    shop.sale.until_lapsed(&lapsed).await;
     for _ in 0..2 {
         let answer = shop.order("ann", "k", &places(2)).await;
         assert_eq!((answer.status, answer.reason().as_str()), (409, "hold_expired"));
@@ -99,19 +113,6 @@ async fn b24_a_hold_that_lapsed_is_the_end_of_its_key_and_told_so_twice() {
 }
 
 const LAPSE: std::time::Duration = std::time::Duration::from_millis(30);
-
-/// Waits for the state itself.
-async fn until_lapsed(shop: &Shop, intent: &contracts::messages::OrderIntent) {
-    loop {
-        let key = intent.customer.key();
-        let record =
-            shop.sale.inventory.record(&intent.event, intent.epoch, &intent.order, &key).await;
-        if record.unwrap().unwrap().state == redis_store::RecordState::Lapsed {
-            return;
-        }
-        tokio::task::yield_now().await;
-    }
-}
 
 #[tokio::test]
 async fn a_decision_of_someone_else_for_the_same_order_is_the_answer() {

@@ -8,7 +8,7 @@ use redis::Script;
 use super::{Inventory, on, script};
 use crate::error::RedisStoreError;
 use crate::reply::Reply;
-use crate::types::{OrderRecord, RecordState};
+use crate::types::{OrderRecord, RecordState, Recorded};
 
 static SCRIPT: LazyLock<Script> = script!("prelude.lua", "record.lua");
 const NAME: &str = "record";
@@ -24,26 +24,33 @@ impl Inventory {
         epoch: Epoch,
         order: &OrderId,
         customer: &CustomerKey,
-    ) -> Result<Option<OrderRecord>, RedisStoreError> {
+    ) -> Result<Recorded, RedisStoreError> {
         let mut call = on(&SCRIPT, event, epoch);
         call.arg(epoch.0).arg(&customer.0[..]).arg(&order.as_bytes()[..]);
         let mut reply = Reply::new(NAME, self.redis.run(NAME, &call).await?)?;
-        if reply.is_empty() {
-            return Ok(None);
-        }
-        let state = match reply.next()? {
-            1 => RecordState::Held,
-            2 => RecordState::Live,
-            3 => RecordState::Withdrawn,
-            4 => RecordState::Lapsed,
-            5 => RecordState::Ended,
+        Ok(match reply.next::<String>()?.as_str() {
+            "known" => Recorded::Known(order_record(&mut reply)?),
+            "unknown" => Recorded::Unknown,
+            "stale_epoch" => Recorded::StaleEpoch { active: reply.epoch()? },
+            "unavailable" => Recorded::Unavailable,
             _ => return Err(reply.unexpected()),
-        };
-        Ok(Some(OrderRecord {
-            state,
-            fingerprint: reply.bytes()?,
-            expires_at: reply.instant()?,
-            lines: reply.lines()?,
-        }))
+        })
     }
+}
+
+fn order_record(reply: &mut Reply) -> Result<OrderRecord, RedisStoreError> {
+    let state = match reply.next()? {
+        1 => RecordState::Held,
+        2 => RecordState::Live,
+        3 => RecordState::Withdrawn,
+        4 => RecordState::Lapsed,
+        5 => RecordState::Ended,
+        _ => return Err(reply.unexpected()),
+    };
+    Ok(OrderRecord {
+        state,
+        fingerprint: reply.bytes()?,
+        expires_at: reply.instant()?,
+        lines: reply.lines()?,
+    })
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use domain::{Line, TicketTypeId};
 use futures::future::join_all;
 use jiff::Timestamp;
-use redis_store::{Mode, RecordState, Reservation, Settled, TypeControl};
+use redis_store::{Mode, RecordState, Released, Reservation, Settled, TypeControl};
 
 use crate::till::*;
 
@@ -134,8 +134,7 @@ async fn an_order_whose_hold_lapsed_never_holds_again() {
             assert_eq!(till.reserve(&wish).await, Reservation::Lapsed);
         }
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
-        let record =
-            till.inventory.record(&event(), EPOCH, &wish.order, &fan(1)).await.unwrap().unwrap();
+        let record = till.record(&wish).await;
         assert_eq!((record.state, record.expires_at), (RecordState::Lapsed, hold.expires_at));
         assert!(record.lines.is_empty());
     })
@@ -222,19 +221,33 @@ async fn giving_back_a_hold_twice_frees_it_once() {
         till.sell(2, 0).await;
         let one = wish(1, "k", vec![places("floor", 1)]);
         till.hold(&one).await;
-        let release = || async {
-            till.inventory.release(&event(), EPOCH, &one.order, &fan(1)).await.unwrap()
-        };
-        assert!(release().await);
-        assert!(!release().await);
+        assert_eq!(till.release(&one.order, &fan(1)).await, Released::GivenBack);
+        assert_eq!(till.release(&one.order, &fan(1)).await, Released::NoHold);
         assert_eq!(till.counts("floor").await, [2, 0, 0, 0]);
         assert_eq!(till.reserve(&one).await, Reservation::Ended);
         // The hold's place in the queue of lapses is empty now: nothing is freed by it.
         let other = till.sold(&wish(2, "k", vec![places("floor", 2)])).await;
         assert_eq!(serials(&other.lines).len(), 2);
-        assert!(!release().await);
-        assert!(!till.inventory.release(&event(), EPOCH, &other.order, &fan(2)).await.unwrap());
+        assert_eq!(till.release(&one.order, &fan(1)).await, Released::NoHold);
+        assert_eq!(till.release(&other.order, &fan(2)).await, Released::NoHold);
         assert_eq!(till.counts("floor").await, [0, 0, 2, 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn where_nothing_can_be_given_back_it_is_said_why() {
+    each_engine(async |till: Till| {
+        let one = wish(1, "k", vec![places("floor", 1)]);
+        let release = async || till.release(&one.order, &fan(1)).await;
+        assert_eq!(release().await, Released::Unavailable);
+        till.sell(2, 0).await;
+        assert_eq!(release().await, Released::Unknown);
+        till.hold(&one).await;
+        assert!(till.inventory.build_begin(&event(), domain::Epoch(2)).await.unwrap());
+        assert_eq!(release().await, Released::Unavailable);
+        till.sell_in(domain::Epoch(2), 2, 0).await;
+        assert_eq!(release().await, Released::StaleEpoch { active: domain::Epoch(2) });
     })
     .await;
 }

@@ -9,7 +9,9 @@ use domain::{EventId, OrderId, OrderLine, UnitId};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 use redis_server::Engine;
-use redis_store::{Hold, LoadedCounts, Reservation, Reserve, Settle, SettleStanding, Settled};
+use redis_store::{
+    Hold, LoadedCounts, Released, Reservation, Reserve, Settle, SettleStanding, Settled,
+};
 
 use crate::till::*;
 
@@ -296,8 +298,9 @@ impl Case<'_> {
         let known = order.get(&self.model.orders).clone();
         let wish = &known.wish;
         let inventory = &self.till.inventory;
-        let freed =
+        let released =
             inventory.release(&self.event, EPOCH, &wish.order, &wish.customer).await.unwrap();
+        let freed = released == Released::GivenBack;
         if known.state == State::Held {
             assert!(freed);
             self.model.free_all(wish.order);

@@ -2,7 +2,7 @@
 //! order.
 
 use domain::{Epoch, OrderLine, UnitId};
-use redis_store::{RecordState, Reservation, Settle, SettleStanding, Settled};
+use redis_store::{RecordState, Released, Reservation, Settle, SettleStanding, Settled};
 
 use crate::till::*;
 
@@ -93,7 +93,7 @@ async fn a_place_whose_settle_was_lost_comes_back_to_its_owner_and_stays() {
         assert_eq!(till.reserve(&y).await, Reservation::Lapsed);
         till.passed(y_hold.expires_at).await;
         assert_eq!(till.counts("floor").await, [0, 0, 1, 0]);
-        assert!(!till.inventory.release(&event(), EPOCH, &y.order, &fan(2)).await.unwrap());
+        assert_eq!(till.release(&y.order, &fan(2)).await, Released::NoHold);
         let z = wish(3, "z", vec![places("floor", 1)]);
         assert_eq!(till.reserve(&z).await, Reservation::SoldOut { line: 0 });
     })
@@ -136,7 +136,8 @@ async fn a_late_settle_never_takes_a_place_from_a_live_order() {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
         let x_live = persisted(&x, &lapsed(&till, &x).await);
-        let y_live = till.sold(&wish(2, "y", vec![places("floor", 1)])).await;
+        let y = wish(2, "y", vec![places("floor", 1)]);
+        let y_live = till.sold(&y).await;
         let conflict = Settled::Conflict { customer: fan(2), order: y_live.order };
         for _twice in 0..2 {
             assert_eq!(till.settle(&x_live).await, conflict);
@@ -145,8 +146,7 @@ async fn a_late_settle_never_takes_a_place_from_a_live_order() {
         assert_eq!(till.settle(&y_live).await, Settled::Ignored);
         assert_eq!(till.settle(&x_live).await, Settled::Ignored);
         assert_eq!(till.counts("floor").await, [0, 0, 1, 0]);
-        let record = till.inventory.record(&event(), EPOCH, &y_live.order, &fan(2)).await.unwrap();
-        assert_eq!(record.unwrap().state, RecordState::Live);
+        assert_eq!(till.record(&y).await.state, RecordState::Live);
     })
     .await;
 }

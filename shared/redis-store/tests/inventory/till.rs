@@ -11,8 +11,9 @@ use domain::{
 use jiff::Timestamp;
 use redis_server::{Engine, RedisServer};
 use redis_store::{
-    Hold, Inventory, LoadedCounts, Mode, Redis, RedisMode, Reservation, Reserve, SaleControl,
-    Session, Settle, SettleStanding, Settled, TypeControl, TypeCounts, Written,
+    Hold, Inventory, LoadedCounts, Mode, OrderRecord, Recorded, Redis, RedisMode, Released,
+    Reservation, Reserve, SaleControl, Session, Settle, SettleStanding, Settled, TypeControl,
+    TypeCounts, Written,
 };
 
 /// Runs a test on Redis and on Valkey; each with a sale in which nobody holds
@@ -210,6 +211,21 @@ impl Till {
 
     pub(crate) async fn settle(&self, settle: &Settle) -> Settled {
         self.inventory.settle(settle).await.unwrap()
+    }
+
+    pub(crate) async fn release(&self, order: &OrderId, customer: &CustomerKey) -> Released {
+        self.inventory.release(&event(), EPOCH, order, customer).await.unwrap()
+    }
+
+    pub(crate) async fn recorded(&self, wish: &Reserve) -> Recorded {
+        self.inventory.record(&event(), EPOCH, &wish.order, &wish.customer).await.unwrap()
+    }
+
+    /// What is surely known of an order.
+    pub(crate) async fn record(&self, wish: &Reserve) -> OrderRecord {
+        let recorded = self.recorded(wish).await;
+        let Recorded::Known(record) = recorded else { panic!("not known: {recorded:?}") };
+        record
     }
 
     /// Holds and persists.
