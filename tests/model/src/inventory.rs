@@ -246,14 +246,15 @@ impl Inventory {
         Settled::Applied
     }
 
-    /// `release.lua`.
-    pub fn release(&mut self, epoch: u8, order: OrderNo) {
+    /// `release.lua`: whether another epoch is the active one.
+    pub fn release(&mut self, epoch: u8, order: OrderNo) -> bool {
         let record = self.records[order.at()].as_mut();
         if self.gate == Gate::Active(epoch)
             && let Some(record) = record.filter(|record| record.state == RecordState::Held)
         {
             *record = Record { state: RecordState::Ended, units: Set::NONE, left: 0, ..*record };
         }
+        matches!(self.gate, Gate::Active(active) if active != epoch)
     }
 
     /// `record.lua`.

@@ -40,11 +40,11 @@ pub enum Project {
     OrderFetchByKey,
     /// Makes Redis agree.
     Settle(Item),
-    /// Of a refusal, Redis can have no more than a hold.
-    GiveBack,
+    /// `give_back`: of a refusal, Redis can have no more than a hold.
+    GiveBack(Item),
     /// `reread`: reads the order again.
     Reread,
-    /// `renew`: reads the event again.
+    /// `renewed`: reads the event again.
     Renew(Item),
     /// `settle_other`: reads who contradicts.
     OtherFetch(OrderNo),
@@ -90,9 +90,9 @@ impl Settling {
                 let settled = world.settle(sale, &wish);
                 self.resolve(world, settled, item)
             }
-            Project::GiveBack => {
-                world.inventory.release(epoch, self.order);
-                None
+            Project::GiveBack(item) => {
+                let is_stale = world.inventory.release(epoch, self.order);
+                is_stale.then_some(Self { next: Project::Renew(item), ..self })
             }
             Project::Reread => {
                 let item = world.tables.order_fetch(self.order);
@@ -141,7 +141,7 @@ impl Settling {
         if epoch == self.epoch {
             return self.later(world);
         }
-        Some(Self { next: Project::Settle(item), epoch, reread: false, ..self })
+        Some(Self { next: Project::of(item), epoch, reread: false, ..self })
     }
 
     /// `Settlement::Later`: a message to settle-retries.
@@ -161,6 +161,6 @@ impl Settling {
 
 impl Project {
     fn of(item: Item) -> Self {
-        if item.state == OrderState::Rejected { Self::GiveBack } else { Self::Settle(item) }
+        if item.state == OrderState::Rejected { Self::GiveBack(item) } else { Self::Settle(item) }
     }
 }
