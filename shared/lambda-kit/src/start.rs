@@ -18,7 +18,7 @@ pub fn init() {
 
 /// One JSON object a line, in which the event's own fields stand at the top:
 /// the template's filters look for `$.metric` there.
-fn lines() -> SubscriberBuilder<JsonFields, Format<Json>> {
+pub(crate) fn lines() -> SubscriberBuilder<JsonFields, Format<Json>> {
     tracing_subscriber::fmt()
         .json()
         .flatten_event(true)
@@ -34,34 +34,17 @@ fn log_panic(panic: &panic::PanicHookInfo<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use std::sync::{Arc, Mutex};
+    use crate::testing::logged;
 
-    use super::*;
-
-    #[test]
-    fn a_field_of_an_event_stands_at_the_top_of_its_line() {
-        let written = Arc::new(Mutex::new(Vec::new()));
-        let writer = written.clone();
-        let logs = lines().with_writer(move || Written(writer.clone())).finish();
-        tracing::subscriber::with_default(logs, || {
+    #[tokio::test]
+    async fn a_field_of_an_event_stands_at_the_top_of_its_line() {
+        let ((), lines) = logged(async {
             let _span = tracing::info_span!("request", id = 7).entered();
             tracing::warn!(order = "o", metric = "unit_taken", "a unit had an owner");
-        });
-        let line = String::from_utf8(written.lock().unwrap().clone()).unwrap();
-        let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+        })
+        .await;
+        let [line] = lines.as_slice() else { panic!("{lines:?}") };
         assert_eq!((&line["metric"], &line["level"]), (&"unit_taken".into(), &"WARN".into()));
         assert_eq!(line["message"], "a unit had an owner");
-    }
-
-    struct Written(Arc<Mutex<Vec<u8>>>);
-
-    impl std::io::Write for Written {
-        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-            self.0.lock().unwrap().extend_from_slice(bytes);
-            Ok(bytes.len())
-        }
-        fn flush(&mut self) -> std::io::Result<()> {
-            Ok(())
-        }
     }
 }

@@ -9,13 +9,18 @@
 //! # }
 //! ```
 
+use std::io;
+use std::sync::{Arc, Mutex, PoisonError};
+
 use axum::Router;
 use base64::Engine;
 use base64::prelude::{BASE64_STANDARD, BASE64_URL_SAFE_NO_PAD};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use tracing::instrument::WithSubscriber;
 
 use crate::http::{GatewayEvent, GatewayResponse, answer};
+use crate::start;
 
 /// A request in the making.
 #[derive(Debug, Clone)]
@@ -224,4 +229,35 @@ pub fn sqs_event_of_texts(
         })
         .collect();
     serde_json::from_value(json!({ "Records": records })).unwrap_or_default()
+}
+
+/// Does some work, and tells what it logs: an object a line, as the template's filters
+/// see them.
+pub async fn logged<F: Future>(work: F) -> (F::Output, Vec<Value>) {
+    let written = Written::default();
+    let writer = written.clone();
+    let logs = start::lines().with_writer(move || writer.clone()).finish();
+    let output = work.with_subscriber(logs).await;
+    let bytes = written.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let lines = serde_json::Deserializer::from_slice(&bytes).into_iter().filter_map(Result::ok);
+    (output, lines.collect())
+}
+
+/// The metrics among lines of a log, which the template's filters count.
+pub fn metrics(lines: &[Value]) -> impl Iterator<Item = &str> {
+    lines.iter().filter_map(|line| line["metric"].as_str())
+}
+
+#[derive(Debug, Clone, Default)]
+struct Written(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Written {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
