@@ -25,7 +25,7 @@ const A_MOMENT: Duration = Duration::from_millis(100);
 /// Why an intent is not done with; its message comes back.
 #[derive(Debug, thiserror::Error)]
 pub enum Unfinished {
-    /// It wants nothing, or more than an order may have.
+    /// It wants nothing, or more than an order may have, or says what can't be kept.
     #[error("it is no intent that a till writes")]
     NotWhole,
     /// It names a unit that the event does not have.

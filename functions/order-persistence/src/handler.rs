@@ -129,12 +129,13 @@ impl Persistence {
         deadline: Deadline,
     ) -> Result<(), Unfinished> {
         reached(PERSISTENCE_BEGUN).await;
+        // Before anything is stored of it, a refusal too.
+        if !intent.is_whole() {
+            return Err(Unfinished::NotWhole);
+        }
         let now = clock::now();
         if self.time.is_too_late(intent.expires_at, now) {
             return self.refuse(intent, Rejection::HoldExpired, epochs, deadline).await;
-        }
-        if !intent.is_whole() {
-            return Err(Unfinished::NotWhole);
         }
         // Where Redis, or whoever else wrote the intent, invents a unit, no condition
         // of another unit's item stands against it: it would be one more than there are.

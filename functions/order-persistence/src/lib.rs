@@ -10,9 +10,10 @@
 //! - **When it fails:** the message is reported as failed and comes back after a
 //!   backoff, until the hold is about to lapse; then the order is refused
 //!   (`hold_expired`). The count of tries ends nothing. A message that is no intent,
-//!   or can never be carried out (it names a unit that the event does not have),
-//!   goes to the dead-letter queue at once, with its reason; `dead-letters` ends its
-//!   order. A settle that fails is left to the orders table's stream.
+//!   or can never be carried out (it names a unit that the event does not have, or
+//!   says what a store can't keep), goes to the dead-letter queue at once, with its
+//!   reason; `dead-letters` ends its order. A settle that fails is left to the orders
+//!   table's stream.
 //!
 //! Intents of an older epoch than the event's are persisted like any other: no
 //! fence against them has been closed yet, and the units' conditions keep two

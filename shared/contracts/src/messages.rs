@@ -45,12 +45,21 @@ impl OrderIntent {
     }
 
     /// Whether it wants what a till holds: some units on each line, no more in all than
-    /// an order may have, and nobody is paid for taking them.
+    /// an order may have, each at a price that is one. And whether both stores give
+    /// back what it says: an order that one of them can't keep would own its units for
+    /// ever.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         let units: usize = self.lines.iter().map(|line| line.units.len()).sum();
-        let is_line = |line: &OrderLine| !line.units.is_empty() && line.unit_amount >= 0;
-        (1..=MAX_UNITS_PER_ORDER).contains(&units) && self.lines.iter().all(is_line)
+        let is_line = |line: &OrderLine| {
+            !line.units.is_empty()
+                && Money::price(line.unit_amount, self.currency).is_ok()
+                && line.price_version <= OrderLine::LAST_PRICE_VERSION
+        };
+        (1..=MAX_UNITS_PER_ORDER).contains(&units)
+            && self.lines.iter().all(is_line)
+            && self.epoch <= Epoch::LAST
+            && [self.held_at, self.expires_at].into_iter().all(Order::keeps)
     }
 
     /// All but what was held.

@@ -231,6 +231,11 @@ fn is_end(after: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Epoch(pub u64);
 
+impl Epoch {
+    /// The last there is: Redis marks an epoch that is being built by the bit above.
+    pub const LAST: Self = Self((1 << 48) - 1);
+}
+
 impl fmt::Display for Epoch {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.0.fmt(f)

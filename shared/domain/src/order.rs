@@ -122,6 +122,11 @@ pub struct OrderLine {
     pub units: Vec<UnitId>,
 }
 
+impl OrderLine {
+    /// The last version of a price: Redis keeps four bytes of it.
+    pub const LAST_PRICE_VERSION: u64 = u32::MAX as u64;
+}
+
 /// One purchase intent: who wants what, under which order id.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Intent {
@@ -184,6 +189,14 @@ impl Order {
                 line.unit_amount.saturating_mul(count)
             })
             .fold(0, i64::saturating_add)
+    }
+
+    /// Whether an order can have this instant: its item keeps milliseconds since 1970,
+    /// and gives back no other.
+    #[must_use]
+    pub fn keeps(instant: Timestamp) -> bool {
+        let millisecond = instant.as_millisecond();
+        millisecond >= 0 && Timestamp::from_millisecond(millisecond).is_ok()
     }
 
     /// A stored refusal: the final answer to an intent that got nothing.
@@ -295,6 +308,17 @@ mod tests {
             order.units().map(|owned| (owned.ticket_type.as_str(), owned.unit)).collect();
         let [one, two, nine] = [1, 2, 9].map(UnitId::Serial);
         assert_eq!(units, [("floor", &one), ("floor", &two), ("stalls", &nine)]);
+    }
+
+    #[test]
+    fn an_instant_is_kept_if_its_millisecond_is_one_and_none_before_1970_is() {
+        let last = Timestamp::from_second(Timestamp::MAX.as_second()).unwrap();
+        assert!(Order::keeps(Timestamp::UNIX_EPOCH) && Order::keeps(last));
+        assert_eq!(Timestamp::from_millisecond(last.as_millisecond()).unwrap(), last);
+        let before = Timestamp::from_millisecond(-1).unwrap();
+        for never in [before, Timestamp::MIN, Timestamp::MAX] {
+            assert!(!Order::keeps(never), "{never}");
+        }
     }
 
     #[test]
