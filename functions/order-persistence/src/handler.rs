@@ -49,14 +49,12 @@ impl Persistence {
     pub async fn batch(&self, event: SqsEvent, deadline: Deadline) -> SqsBatchResponse {
         let epochs = Epochs::new(&self.catalog);
         let epochs = &epochs;
-        batch::each_distinct_of(
-            event,
-            Incoming::read,
-            Incoming::sameness,
-            CONCURRENCY,
-            deadline,
-            |message| self.message(message, epochs, deadline),
-        )
+        // Only what says the same, word for word, is done with when its copy is: one of
+        // two intents of an order may be damaged, and then it would speak for the other.
+        let same = |incoming: &Incoming| incoming.text.clone();
+        batch::each_distinct_of(event, Incoming::read, same, CONCURRENCY, deadline, |message| {
+            self.message(message, epochs, deadline)
+        })
         .await
     }
 

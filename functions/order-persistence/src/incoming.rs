@@ -2,7 +2,7 @@
 
 use aws_lambda_events::sqs::SqsMessage;
 use contracts::messages::OrderIntent;
-use domain::{Epoch, OrderId};
+use domain::OrderId;
 
 /// A message, readable or not.
 #[derive(Debug)]
@@ -13,30 +13,12 @@ pub struct Incoming {
     pub intent: Result<OrderIntent, serde_json::Error>,
 }
 
-/// What copies of one message have in common.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Sameness {
-    /// Within an epoch an order holds once, so these are copies of one intent.
-    Hold(OrderId, Epoch),
-    /// What can't be read is compared by its text.
-    Text(String),
-}
-
 impl Incoming {
     /// Reads a message.
     #[must_use]
     pub fn read(record: &SqsMessage) -> Self {
         let text = record.body.clone().unwrap_or_default();
         Self { intent: serde_json::from_str(&text), text }
-    }
-
-    /// What its copies share with it.
-    #[must_use]
-    pub fn sameness(&self) -> Sameness {
-        match &self.intent {
-            Ok(intent) => Sameness::Hold(intent.order, intent.epoch),
-            Err(_) => Sameness::Text(self.text.clone()),
-        }
     }
 
     /// The order, where it says which.

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use domain::{OrderState, UnitId};
+use contracts::messages::OrderIntent;
+use domain::{Epoch, Fingerprint, Money, OrderLine, OrderState, UnitId};
 use dynamo_store::Patience;
-use test_sale::{places, seats};
+use jiff::Timestamp;
+use test_sale::{now, places, seats};
 use test_support::wire::Fault;
 
 use crate::desk::Desk;
@@ -69,16 +71,105 @@ async fn m2_one_that_can_never_be_persisted_is_buried_at_once_and_nine_persist()
 async fn what_no_till_writes_is_buried() {
     let desk = Desk::of(50, 0).await;
     let held = desk.sale.hold("ann", "k", vec![places(1)]).await;
-    let mut wrong = [held.clone(), held.clone(), held.clone(), held];
-    wrong[0].lines.clear();
-    wrong[1].lines[0].units.clear();
-    wrong[2].lines[0].unit_amount = -1;
-    wrong[3].lines[0].units = (0..41).map(UnitId::Serial).collect();
-    for intent in &wrong {
-        assert!(desk.batch(std::slice::from_ref(intent)).await.is_empty());
+    let wrong: [fn(&mut OrderIntent); 13] = [
+        |intent| intent.lines.clear(),
+        |intent| intent.lines[0].units.clear(),
+        |intent| intent.lines[0].units = (0..41).map(UnitId::Serial).collect(),
+        |intent| intent.lines[0].unit_amount = -1,
+        |intent| intent.lines[0].unit_amount = Money::MAX_AMOUNT + 1,
+        |intent| intent.lines[0].unit_amount = i64::MAX,
+        |intent| intent.lines[0].price_version = OrderLine::LAST_PRICE_VERSION + 1,
+        |intent| intent.epoch.0 = Epoch::LAST.0 + 1,
+        |intent| intent.held_at = Timestamp::MAX,
+        |intent| intent.held_at = Timestamp::MIN,
+        |intent| intent.expires_at = Timestamp::MAX,
+        |intent| intent.expires_at = Timestamp::MIN,
+        // Too late as well: no such refusal may be stored either.
+        |intent| (intent.held_at, intent.expires_at) = (Timestamp::MAX, now()),
+    ];
+    for (number, spoil) in wrong.into_iter().enumerate() {
+        let mut intent = held.clone();
+        spoil(&mut intent);
+        assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
         let letters = desk.dead_letters.take_sent();
-        assert_eq!(letters[0].attributes["reason"], "unwritable", "{intent:?}");
-        assert_eq!(desk.sale.stored("ann", &intent.order).await, None);
+        assert_eq!(letters.len(), 1, "{number}");
+        assert_eq!(letters[0].attributes["reason"], "unwritable", "{number}");
+        assert_eq!(desk.sale.stored("ann", &intent.order).await, None, "{number}");
+    }
+}
+
+#[tokio::test]
+async fn the_most_that_an_intent_may_say_is_kept_by_both_stores() {
+    let desk = Desk::of(40, 0).await;
+    let mut intent = desk.sale.hold("ann", "k", vec![places(40)]).await;
+    intent.lines[0].unit_amount = Money::MAX_AMOUNT;
+    intent.lines[0].price_version = OrderLine::LAST_PRICE_VERSION;
+    intent.epoch = Epoch::LAST;
+    let last = Timestamp::from_second(Timestamp::MAX.as_second()).unwrap();
+    (intent.held_at, intent.expires_at) = (last, last);
+    assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+    let order = desk.order(&intent).await;
+    assert_eq!((&order.lines, order.epoch, order.created_at), (&intent.lines, Epoch::LAST, last));
+    assert_eq!(desk.counts("floor").await, (0, 40, 0), "and Redis was told");
+}
+
+#[tokio::test]
+async fn a_damaged_copy_does_not_speak_for_the_good_one() {
+    for good_first in [false, true] {
+        let desk = Desk::of(10, 0).await;
+        let good = desk.sale.hold("ann", "k", vec![places(2)]).await;
+        let damaged = OrderIntent { lines: Vec::new(), ..good.clone() };
+        let mut both = [damaged.clone(), good.clone()];
+        if good_first {
+            both.reverse();
+        }
+        assert!(desk.batch(&both).await.is_empty());
+        assert_eq!(desk.order(&good).await.state, OrderState::Pending);
+        assert_eq!(desk.counts("floor").await, (0, 2, 8));
+        let letters = desk.dead_letters.take_sent();
+        let buried: Vec<&str> = letters.iter().map(|letter| letter.text.as_str()).collect();
+        assert_eq!(buried, [serde_json::to_string(&damaged).unwrap()]);
+    }
+}
+
+#[tokio::test]
+async fn of_two_intents_of_one_order_at_once_the_first_to_be_stored_decides() {
+    let other: [fn(&mut OrderIntent); 4] = [
+        |intent| {
+            intent.lines[0].units.pop();
+        },
+        |intent| intent.fingerprint = Fingerprint([1; 32]),
+        |intent| intent.epoch = Epoch(0),
+        // Too late: this one refuses the order.
+        |intent| intent.expires_at = now(),
+    ];
+    for (case, change) in other.into_iter().enumerate() {
+        // Whoever is first at the tables is put off for a moment, or is not.
+        for (turned, contended) in [(false, false), (false, true), (true, false), (true, true)] {
+            let desk = Desk::of(10, 0).await;
+            let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+            let mut changed = intent.clone();
+            change(&mut changed);
+            let both = if turned { [changed, intent.clone()] } else { [intent.clone(), changed] };
+            if contended {
+                let fault = Fault::cancelled(&["TransactionConflict", "None", "None"]);
+                desk.sale.wire.next("TransactWriteItems", fault);
+            }
+            assert!(desk.batch(&both).await.is_empty());
+            let order = desk.order(&intent).await;
+            let units = order.units().count();
+            let own = if order.state == OrderState::Pending { units } else { 0 };
+            assert_eq!(units, own, "case {case}");
+            assert_eq!(desk.sale.owned("floor").await, own, "case {case}");
+            let own = u32::try_from(own).unwrap();
+            assert_eq!(desk.counts("floor").await, (0, own, 10 - own), "case {case}");
+            // Each of them again finds what was decided.
+            for again in both {
+                assert!(desk.batch(&[again]).await.is_empty());
+                assert_eq!(desk.order(&intent).await, order, "case {case}");
+                assert_eq!(desk.counts("floor").await, (0, own, 10 - own), "case {case}");
+            }
+        }
     }
 }
 

@@ -56,6 +56,20 @@ async fn m15_an_order_that_ended_stays_so_when_a_newer_epoch_held_for_it_again()
 }
 
 #[tokio::test]
+async fn intents_of_two_epochs_are_two() {
+    let desk = Desk::of(10, 0).await;
+    let first = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    desk.sale.open_epoch(Epoch(2), 10, 0).await;
+    let again = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let _ = desk.transactions();
+    assert!(desk.batch(&[first.clone(), again]).await.is_empty());
+    assert!(desk.transactions() > 1, "both were tried");
+    assert_eq!(desk.order(&first).await.state, OrderState::Pending);
+    assert_eq!(desk.counts("floor").await, (0, 2, 8));
+    assert_eq!(desk.sale.owned("floor").await, 2);
+}
+
+#[tokio::test]
 async fn an_inventory_behind_the_durable_epoch_keeps_no_order_from_being_persisted() {
     // M14: a snapshot of epoch 1 is restored after epoch 2 was begun.
     let desk = Desk::of(10, 0).await;
