@@ -70,7 +70,8 @@ impl Persistence {
         reached(PERSISTENCE_SETTLED).await;
     }
 
-    /// The order was there: its item says what is true, whatever the intent says.
+    /// The order was there: its item says what is true, whatever the intent says. What
+    /// Redis holds under the order's id is a live order's, so that is not given back.
     pub(crate) async fn follow(
         &self,
         intent: &OrderIntent,
@@ -84,7 +85,6 @@ impl Persistence {
                 metric = "intent_with_other_content",
                 "an intent has another content than its order"
             );
-            return self.release(intent, epochs).await;
         }
         match order.state.standing() {
             Standing::Live => {

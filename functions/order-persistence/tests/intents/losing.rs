@@ -5,6 +5,7 @@ use std::time::Duration;
 use domain::{OrderState, Rejection};
 use redis_store::SeatStatus;
 use test_sale::{LONG, places, seat, seats};
+use test_support::wire::Fault;
 
 use crate::desk::Desk;
 
@@ -48,6 +49,40 @@ async fn a_place_of_another_order_is_a_loss_of_redis_and_told_so() {
         assert_eq!(desk.counts("floor").await, (0, 1, 0));
         assert_eq!(desk.sale.owned("floor").await, 1);
     }
+}
+
+#[tokio::test]
+async fn of_several_owners_each_is_put_right() {
+    let desk = Desk::of(10, 4).await;
+    let owners = [("x", 1), ("z", 2)];
+    for (fan, number) in owners {
+        let owner = desk.sale.hold(fan, "k", vec![seats([number])]).await;
+        desk.sale.persist_unsettled(&owner, LONG).await;
+        desk.sale.release(&owner).await;
+    }
+    let y = desk.sale.hold("y", "k", vec![seats([0, 1, 2])]).await;
+    for _ in 0..2 {
+        assert!(desk.batch(std::slice::from_ref(&y)).await.is_empty());
+        assert_eq!(desk.refusal(&y).await, Rejection::SeatTaken { seats: vec![seat(1), seat(2)] });
+        for (fan, number) in owners {
+            assert_eq!(desk.sale.seat_status(number).await, SeatStatus::Sold, "{fan}");
+        }
+        assert_eq!(desk.counts("stalls").await, (0, 2, 2));
+    }
+}
+
+#[tokio::test]
+async fn nothing_is_given_back_before_its_refusal_is_stored() {
+    let desk = Desk::of(10, 0).await;
+    let late = Duration::from_secs(35);
+    let intent = desk.sale.hold_for("ann", "k", vec![places(2)], late).await;
+    desk.sale.wire.next("PutItem", Fault::error(400, "AccessDeniedException", "no"));
+    assert_eq!(desk.batch(std::slice::from_ref(&intent)).await, ["0"]);
+    assert_eq!(desk.sale.stored("ann", &intent.order).await, None);
+    assert_eq!(desk.counts("floor").await, (2, 0, 8));
+    assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+    assert_eq!(desk.refusal(&intent).await, Rejection::HoldExpired);
+    assert_eq!(desk.counts("floor").await, (0, 0, 10));
 }
 
 #[tokio::test]

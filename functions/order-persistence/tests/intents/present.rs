@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use contracts::messages::OrderIntent;
-use domain::{Order, OrderState, Rejection};
+use domain::{Fingerprint, Order, OrderState, Rejection};
 use dynamo_store::{Ended, Refused};
+use lambda_kit::testing::{logged, metrics};
 use test_sale::{LONG, PATIENT, currency, now, partitions, places, seats};
 
 use crate::desk::{Desk, with_other_content};
@@ -59,7 +60,7 @@ fn refusal_of(intent: &OrderIntent) -> Order {
 }
 
 #[tokio::test]
-async fn an_order_of_another_content_is_left_alone_and_the_hold_is_released() {
+async fn an_order_of_another_content_is_left_alone_and_has_its_own_units_only() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
     let time = domain::HoldTime::default();
@@ -71,6 +72,54 @@ async fn an_order_of_another_content_is_left_alone_and_the_hold_is_released() {
         assert_eq!(desk.order(&intent).await.fingerprint, other.fingerprint);
         assert_eq!(desk.counts("floor").await, (0, 0, 10));
     }
+}
+
+#[tokio::test]
+async fn an_intent_of_another_content_takes_nothing_from_its_live_order_and_is_counted() {
+    let desk = Desk::of(10, 4).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2), seats([1])]).await;
+    let stored = desk.sale.persist_unsettled(&intent, LONG).await;
+    let other = OrderIntent { fingerprint: Fingerprint([1; 32]), ..intent.clone() };
+    for _ in 0..2 {
+        let (back, lines) = logged(desk.batch(std::slice::from_ref(&other))).await;
+        assert!(back.is_empty());
+        assert_eq!(metrics(&lines).collect::<Vec<_>>(), ["intent_with_other_content"]);
+        assert_eq!(desk.order(&intent).await, stored);
+        assert_eq!(desk.counts("floor").await, (0, 2, 8));
+        assert_eq!(desk.counts("stalls").await, (0, 1, 3));
+    }
+    let (_, lines) = logged(desk.batch(&[intent])).await;
+    assert_eq!(metrics(&lines).next(), None, "its own content is none to count");
+}
+
+#[tokio::test]
+async fn an_intent_of_another_content_gives_back_the_hold_of_an_ended_order() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let order = desk.sale.persist_unsettled(&intent, Duration::ZERO).await;
+    let ended = desk.sale.orders.order_end(&order, OrderState::Expired, now(), &partitions()).await;
+    assert!(matches!(ended.unwrap(), Ended::Ended { .. }));
+    let other = OrderIntent { fingerprint: Fingerprint([1; 32]), ..intent.clone() };
+    for _ in 0..2 {
+        let (back, lines) = logged(desk.batch(std::slice::from_ref(&other))).await;
+        assert!(back.is_empty());
+        assert_eq!(metrics(&lines).collect::<Vec<_>>(), ["intent_with_other_content"]);
+        assert_eq!(desk.counts("floor").await, (0, 0, 10));
+    }
+}
+
+#[tokio::test]
+async fn a_hold_that_is_about_to_lapse_is_not_worth_a_messages_return() {
+    let mut desk = Desk::of(10, 0).await;
+    let late = Duration::from_secs(35);
+    let intent = desk.sale.hold_for("ann", "k", vec![places(2)], late).await;
+    desk.lose_redis();
+    for _ in 0..2 {
+        assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+        assert_eq!(desk.refusal(&intent).await, Rejection::HoldExpired);
+    }
+    desk.find_redis();
+    assert_eq!(desk.counts("floor").await, (2, 0, 8), "Redis gives it back by itself");
 }
 
 #[tokio::test]
