@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use aws_lambda_events::sqs::{SqsBatchResponse, SqsEvent};
-use contracts::messages::{IntentHead, LiveUpdate};
-use domain::{Epoch, Order, Rejection};
+use contracts::messages::{IntentHead, IntentTraces, LiveUpdate};
+use domain::{Epoch, Fingerprint, Order, Rejection};
 use dynamo_store::{CatalogStore, Consistency, OrderStore, Refused, StoreError};
 use fault_points::{
     DEAD_LETTERS_BEGUN, DEAD_LETTERS_ENDED, DEAD_LETTERS_KEPT, DEAD_LETTERS_RELEASED,
@@ -13,7 +13,7 @@ use fault_points::{
 use lambda_kit::batch::{self, Deadline, Message, OutOfTime, Retry};
 use lambda_kit::{Causes, clock};
 use queues::{LiveQueue, ParkedLetters, SendError, Visibility};
-use redis_store::{Inventory, RedisStoreError, Released, Settle, Settled};
+use redis_store::{Inventory, Recorded, RedisStoreError, Released, Settle, Settled};
 
 use crate::letter::Letter;
 
@@ -92,12 +92,12 @@ impl Compensation {
     /// When it is not done with.
     pub async fn see_to(&self, letter: &Letter) -> Result<(), Unfinished> {
         reached(DEAD_LETTERS_BEGUN).await;
-        let order = match &letter.head {
-            Some(head) => self.compensate(head).await?,
+        let order = match &letter.traces {
+            Some(traces) => self.compensate(traces).await?,
             None => None,
         };
         tracing::error!(
-            order = letter.head.as_ref().map(|head| tracing::field::display(head.order)),
+            order = letter.traces.as_ref().map(|traces| tracing::field::display(traces.order)),
             state = order.as_ref().map(|order| order.state.as_str()),
             metric = "letter_parked",
             reason = letter.reason.as_str(),
@@ -110,19 +110,26 @@ impl Compensation {
 
     /// Ends the order where it has no item, and makes everything agree with its
     /// item. The order as it is then; none: it can't be ended.
-    async fn compensate(&self, head: &IntentHead) -> Result<Option<Order>, Unfinished> {
+    async fn compensate(&self, traces: &IntentTraces) -> Result<Option<Order>, Unfinished> {
         // Read before the order: what the item says then is true of this epoch.
-        let event = self.catalog.event_fetch(&head.event, Consistency::Strong).await?;
-        let epoch = event.map_or(Epoch(0), |event| event.epoch);
-        let order = match self.end(head).await {
+        let event = self.catalog.event_fetch(&traces.event, Consistency::Strong).await?;
+        let epoch = event.as_ref().map_or(Epoch(0), |event| event.epoch);
+        let fingerprint = self.fingerprint(traces, epoch).await?;
+        let ended = match traces.head(event.as_ref(), fingerprint, clock::now()) {
+            Some(head) => self.end(&head).await.map(Some),
+            None => self.orders.order_fetch(&traces.customer, &traces.order).await,
+        };
+        let order = match ended {
+            Ok(Some(order)) => order,
+            Ok(None) => return Ok(None),
             // What can't be written as an order may not be writable as a refusal.
             Err(error @ StoreError::Invalid(_)) => {
-                let order = head.order;
+                let order = traces.order;
                 tracing::error!(%order, error = %Causes(&error), "an order can't be ended");
-                self.release(head, epoch).await?;
+                self.release(traces, epoch).await?;
                 return Ok(None);
             }
-            ended => ended?,
+            Err(error) => return Err(error.into()),
         };
         reached(DEAD_LETTERS_ENDED).await;
         self.agree(&order, epoch).await?;
@@ -130,6 +137,27 @@ impl Compensation {
         self.tell(&order).await?;
         reached(DEAD_LETTERS_TOLD).await;
         Ok(Some(order))
+    }
+
+    /// What was asked for: where the letter does not say it, its hold does. A refusal
+    /// without it would answer the fan's own repeat as another content. Where Redis knows
+    /// nothing of the order, nothing is held for it, and a repeat decides it anew.
+    async fn fingerprint(
+        &self,
+        traces: &IntentTraces,
+        epoch: Epoch,
+    ) -> Result<Option<Fingerprint>, Unfinished> {
+        if let Some(fingerprint) = traces.fingerprint() {
+            return Ok(Some(fingerprint));
+        }
+        let customer = traces.customer.key();
+        match self.inventory.record(&traces.event, epoch, &traces.order, &customer).await? {
+            Recorded::Known(record) => Ok(Some(Fingerprint::from_short(record.fingerprint))),
+            Recorded::Unknown | Recorded::Unavailable => Ok(None),
+            Recorded::StaleEpoch { active } => {
+                Err(Unfinished::OtherEpoch { active, durable: epoch })
+            }
+        }
     }
 
     /// Refuses the order where it has no item. The order as it is then: what was
@@ -170,9 +198,9 @@ impl Compensation {
     }
 
     /// A hold without an order.
-    async fn release(&self, head: &IntentHead, epoch: Epoch) -> Result<(), Unfinished> {
-        let customer = head.customer.key();
-        match self.inventory.release(&head.event, epoch, &head.order, &customer).await? {
+    async fn release(&self, traces: &IntentTraces, epoch: Epoch) -> Result<(), Unfinished> {
+        let customer = traces.customer.key();
+        match self.inventory.release(&traces.event, epoch, &traces.order, &customer).await? {
             Released::StaleEpoch { active } => {
                 Err(Unfinished::OtherEpoch { active, durable: epoch })
             }
@@ -189,13 +217,14 @@ impl Compensation {
 
     async fn keep(&self, letter: &Letter, order: Option<&Order>) -> Result<(), Unfinished> {
         let now = clock::now().to_string();
-        let id = letter.head.as_ref().map(|head| head.order.to_string()).unwrap_or_default();
+        let traces = letter.traces.as_ref();
+        let id = traces.map(|traces| traces.order.to_string()).unwrap_or_default();
         let labels = [
             ("reason", letter.reason.as_str()),
             ("detail", letter.detail.as_str()),
             ("dead_lettered_at", now.as_str()),
             ("order", id.as_str()),
-            ("event", letter.head.as_ref().map_or("", |head| head.event.as_str())),
+            ("event", traces.map_or("", |traces| traces.event.as_str())),
             ("order_state", order.map_or("", |order| order.state.as_str())),
         ];
         Ok(self.parked.park(&letter.text, &labels).await?)

@@ -1,7 +1,7 @@
 //! What a dead letter says.
 
 use aws_lambda_events::sqs::SqsMessage;
-use contracts::messages::{GivenUp, IntentHead, OrderIntent};
+use contracts::messages::{GivenUp, IntentTraces, OrderIntent};
 
 /// A letter, readable or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -12,8 +12,8 @@ pub struct Letter {
     pub reason: GivenUp,
     /// What exactly; empty where nobody said.
     pub detail: String,
-    /// Whose order it is; none: it doesn't even say that.
-    pub head: Option<IntentHead>,
+    /// Whose order it is, and what else can be read; none: it doesn't even say that.
+    pub traces: Option<IntentTraces>,
 }
 
 impl Letter {
@@ -30,7 +30,7 @@ impl Letter {
         Self {
             reason,
             detail: attribute(record, "detail").unwrap_or_default().to_owned(),
-            head: serde_json::from_str(&text).ok(),
+            traces: serde_json::from_str(&text).ok(),
             text,
         }
     }
@@ -44,7 +44,6 @@ fn attribute<'a>(record: &'a SqsMessage, name: &str) -> Option<&'a str> {
 mod tests {
     use super::*;
     use aws_lambda_events::sqs::SqsEvent;
-    use domain::Epoch;
 
     /// The fixture: one that was buried, one that the queue gave up, one that is no
     /// intent.
@@ -68,10 +67,7 @@ mod tests {
 
     #[test]
     fn a_letter_whose_lines_are_broken_still_says_whose_order_it_is() {
-        let heads: Vec<Option<IntentHead>> =
-            letters().into_iter().map(|letter| letter.head).collect();
-        let epochs: Vec<Option<Epoch>> =
-            heads.iter().map(|head| head.as_ref().map(|head| head.epoch)).collect();
-        assert_eq!(epochs, [Some(Epoch(1)), Some(Epoch(1)), Some(Epoch(1)), None]);
+        let named = letters().into_iter().map(|letter| letter.traces.is_some());
+        assert_eq!(named.collect::<Vec<_>>(), [true, true, true, false]);
     }
 }

@@ -2,7 +2,9 @@
 //!
 //! - **Trigger:** SQS order-intents-dead-letters, in batches.
 //! - **Input:** messages of order-intents as they came, readable or not: those that
-//!   order-persistence buried say why, those that the queue gave up don't.
+//!   order-persistence buried say why, those that the queue gave up don't. Which order
+//!   it is, whose and of which event must be readable; what else is not is taken from
+//!   the event, and from the hold.
 //! - **Effects:** the order is refused (`unprocessable`) where it has no item; Redis
 //!   is made to agree with its item, which gives back the hold; the fan's
 //!   connections are told; the letter is kept in order-intents-parked, with what is

@@ -1,11 +1,12 @@
 //! What the functions send each other through queues.
 
 use domain::{
-    ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent,
+    ChainStep, Currency, CustomerId, Epoch, Event, EventId, Fingerprint, HoldTime, Intent,
     MAX_UNITS_PER_ORDER, Money, Order, OrderId, OrderLine, OrderState, Rejection,
 };
 use jiff::Timestamp;
-use serde::{Deserialize, Serialize};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Deserializer, Serialize};
 
 /// An intent whose units are held in Redis and want to be persisted.
 /// Queue: order-intents; group: the event.
@@ -97,9 +98,8 @@ impl OrderIntent {
     }
 }
 
-/// What must be readable of an intent for its order to be ended: all but what was
-/// held. A message whose lines are broken still says whose order it is.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+/// What is known of an intent whose order is to be ended: all but what was held.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntentHead {
     /// The order.
     pub order: OrderId,
@@ -110,7 +110,6 @@ pub struct IntentHead {
     /// The epoch of the hold.
     pub epoch: Epoch,
     /// What was asked for.
-    #[serde(with = "fingerprint_hex")]
     pub fingerprint: Fingerprint,
     /// The event's currency.
     pub currency: Currency,
@@ -135,6 +134,67 @@ impl IntentHead {
         }
     }
 }
+
+/// What can be read of an intent whose message is damaged: whose order it is, or
+/// nothing could be done for it, and of the rest whatever is as a till writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+pub struct IntentTraces {
+    /// The order.
+    pub order: OrderId,
+    /// Who owns it.
+    pub customer: CustomerId,
+    /// Which event.
+    pub event: EventId,
+    #[serde(default, deserialize_with = "if_readable")]
+    epoch: Option<Epoch>,
+    #[serde(default, deserialize_with = "if_readable")]
+    fingerprint: Option<FingerprintHex>,
+    #[serde(default, deserialize_with = "if_readable")]
+    currency: Option<Currency>,
+    #[serde(default, deserialize_with = "if_readable")]
+    held_at: Option<Timestamp>,
+}
+
+impl IntentTraces {
+    /// What was asked for.
+    #[must_use]
+    pub fn fingerprint(&self) -> Option<Fingerprint> {
+        self.fingerprint.map(|hex| hex.0)
+    }
+
+    /// The head. What can't be read is as the event has it now; none: not even that
+    /// has it.
+    #[must_use]
+    pub fn head(
+        &self,
+        event: Option<&Event>,
+        fingerprint: Option<Fingerprint>,
+        now: Timestamp,
+    ) -> Option<IntentHead> {
+        let epoch = self.epoch.filter(|epoch| *epoch <= Epoch::LAST);
+        Some(IntentHead {
+            order: self.order,
+            customer: self.customer.clone(),
+            event: self.event.clone(),
+            epoch: epoch.or(event.map(|event| event.epoch)).unwrap_or(Epoch(0)),
+            fingerprint: fingerprint?,
+            currency: self.currency.or(event.map(|event| event.currency))?,
+            held_at: self.held_at.filter(|at| Order::keeps(*at)).unwrap_or(now),
+        })
+    }
+}
+
+fn if_readable<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
+where
+    D: Deserializer<'de>,
+    T: DeserializeOwned,
+{
+    let value = serde_json::Value::deserialize(deserializer)?;
+    Ok(serde_json::from_value(value).ok())
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+struct FingerprintHex(#[serde(with = "fingerprint_hex")] Fingerprint);
 
 /// Why an intent's message was given up.
 /// Travels as the attribute `reason` of the dead letter.

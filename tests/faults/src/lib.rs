@@ -189,6 +189,11 @@ impl House {
         self.kept().intents.push(intent.clone());
     }
 
+    /// A dead letter that nobody gave up here.
+    pub fn letter(&self, text: &str) {
+        self.kept().letters.push(text.to_owned());
+    }
+
     /// From now on nothing comes again that was delivered before.
     pub fn forget(&self) {
         *self.kept() = Kept::default();

@@ -5,6 +5,7 @@ use std::time::Duration;
 use contracts::messages::LiveUpdate;
 use domain::{Epoch, Fingerprint, Order, OrderState, Rejection};
 use dynamo_store::Refused;
+use lambda_kit::testing::{logged, metrics};
 use redis_store::SeatStatus;
 use test_sale::{LONG, currency, now, partitions, places, seats, show};
 
@@ -64,7 +65,9 @@ async fn a_letter_with_another_content_than_its_live_order_takes_nothing_from_it
     let mut other = intent.clone();
     other.fingerprint = Fingerprint([1; 32]);
     for _ in 0..2 {
-        assert!(desk.batch(&[buried(&other)]).await.is_empty());
+        let (back, lines) = logged(desk.batch(&[buried(&other)])).await;
+        assert!(back.is_empty());
+        assert!(metrics(&lines).any(|metric| metric == "intent_with_other_content"));
         assert_eq!(desk.order(&intent).await, stored);
         assert_eq!(desk.counts("floor").await, (0, 2, 8));
     }
@@ -100,6 +103,26 @@ async fn a_refusal_that_was_stored_first_stays_as_it_is() {
         assert_eq!(desk.order(&intent).await, refusal);
         assert_eq!(desk.counts("floor").await, (0, 0, 10));
         assert_eq!(desk.told()[0], LiveUpdate::order(&refusal));
+    }
+}
+
+#[tokio::test]
+async fn m13_a_live_order_of_an_older_epoch_is_settled_as_it_was_read_after_this_one_was_seen() {
+    let desk = Desk::of(10, 0).await;
+    let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+    let stored = desk.sale.persist_unsettled(&intent, LONG).await;
+    desk.sale.open_epoch(Epoch(2), 10, 0).await;
+    let _ = desk.sale.wire.take_sent();
+    for _ in 0..2 {
+        assert!(desk.batch(&[given_up(&intent)]).await.is_empty());
+        assert_eq!(desk.order(&intent).await, stored);
+        assert_eq!(desk.counts("floor").await, (0, 2, 8));
+    }
+    let sent = desk.sale.wire.take_sent();
+    let reads: Vec<_> = sent.iter().filter(|sent| sent.action == "GetItem").collect();
+    assert!(!reads.is_empty());
+    for read in reads {
+        assert_eq!(read.request["ConsistentRead"], true, "{}", read.request);
     }
 }
 

@@ -4,6 +4,7 @@
 
 #![cfg(test)]
 
+mod damaged;
 mod desk;
 mod dying;
 mod ending;
