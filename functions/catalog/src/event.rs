@@ -83,7 +83,6 @@ async fn create(catalogue: &Catalogue, id: EventId, wish: EventWish) -> Result<E
         currency: wish.currency,
         limit_per_customer: wish.limit_per_customer,
         switch: SaleSwitch::Scheduled,
-        commands: Vec::new(),
         version: 1,
         epoch: Epoch(0),
         activated: false,

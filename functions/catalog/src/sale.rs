@@ -8,12 +8,12 @@ use axum::extract::State;
 use contracts::catalog::SaleEdit;
 use contracts::problem::{Reason, Text};
 use domain::{Event, EventId, SaleCommand, SaleSwitch};
-use dynamo_store::EventUpdated;
+use dynamo_store::SaleCommanded;
 use http::{HeaderMap, StatusCode};
 use lambda_kit::http::{Answer, Failure, JsonBody, Operator, PathId, idempotency_key};
 use store_failures::OrFail;
 
-use crate::catalogue::{Catalogue, unknown_event};
+use crate::catalogue::Catalogue;
 use crate::event;
 use crate::stock::{self, sync};
 
@@ -42,26 +42,37 @@ async fn carry_out(
     id: &EventId,
     command: &SaleCommand,
 ) -> Result<Event, Failure> {
+    let store = &catalogue.store;
+    // Also before an "open" loads anything: a key that was used changes nothing.
+    if let Some(said) = store.sale_command_fetch(id, command).await.or_fail()? {
+        return repeated(catalogue, id, command, said).await;
+    }
     for _ in 0..ATTEMPTS {
-        let mut event = catalogue.event(id).await?;
-        match event.commanded(command.key) {
-            Some(switch) if switch == command.switch => return Ok(event),
-            Some(_) => return Err(Reason::KeyReused.into()),
-            None => {}
-        }
-        if command.switch == SaleSwitch::Open {
-            event = stock::loaded(catalogue, id).await?;
-            if event.commanded(command.key).is_some() {
-                continue;
-            }
-        }
-        event.command(command.clone());
+        let mut event = if command.switch == SaleSwitch::Open {
+            stock::loaded(catalogue, id).await?
+        } else {
+            catalogue.event(id).await?
+        };
+        event.switch = command.switch;
         event.version = event.version.saturating_add(1);
-        match catalogue.store.event_update(&event).await.or_fail()? {
-            EventUpdated::Updated => return Ok(event),
-            EventUpdated::VersionMismatch(_) => {}
-            EventUpdated::Missing => return Err(unknown_event()),
+        match store.sale_command_put(&event, command).await.or_fail()? {
+            SaleCommanded::New => return Ok(event),
+            SaleCommanded::Before(said) => return repeated(catalogue, id, command, said).await,
+            SaleCommanded::VersionMismatch => {}
         }
     }
     Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
+}
+
+/// The event as it is now: others may have commanded since.
+async fn repeated(
+    catalogue: &Catalogue,
+    id: &EventId,
+    command: &SaleCommand,
+    said: SaleSwitch,
+) -> Result<Event, Failure> {
+    if said != command.switch {
+        return Err(Reason::KeyReused.into());
+    }
+    catalogue.event(id).await
 }

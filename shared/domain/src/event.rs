@@ -3,7 +3,7 @@
 use jiff::{Timestamp, tz::TimeZone};
 use serde::{Deserialize, Serialize};
 
-use crate::hashing::sha256_of_fields;
+use crate::hashing::{sha256_of_fields, truncated};
 use crate::ids::{CustomerId, Epoch, EventId, IdempotencyKey, TicketTypeId};
 use crate::money::{Currency, Money};
 use crate::unit::partition_count;
@@ -29,6 +29,19 @@ pub enum SaleSwitch {
     Paused,
     /// Over.
     Closed,
+}
+
+impl SaleSwitch {
+    /// As it is stored.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Scheduled => "scheduled",
+            Self::Open => "open",
+            Self::Paused => "paused",
+            Self::Closed => "closed",
+        }
+    }
 }
 
 /// What the sale is at an instant.
@@ -73,21 +86,16 @@ impl SaleWindow {
     }
 }
 
-/// A command about the sale that was carried out. The last few are kept with
-/// the event: an "open" that is sent again after somebody paused the sale must
-/// not open it again.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+/// A command about the sale.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SaleCommand {
     /// Which operator's command under which key, as a hash.
-    pub key: u64,
-    /// What it said.
+    pub key: u128,
+    /// What it says.
     pub switch: SaleSwitch,
 }
 
 impl SaleCommand {
-    /// How many are kept.
-    pub const KEPT: usize = 32;
-
     /// The command of an operator under a key.
     #[must_use]
     pub fn new(operator: &CustomerId, key: &IdempotencyKey, switch: SaleSwitch) -> Self {
@@ -96,9 +104,7 @@ impl SaleCommand {
             operator.as_str().as_bytes(),
             key.as_str().as_bytes(),
         ]);
-        let mut first = [0; 8];
-        first.copy_from_slice(&digest[..8]);
-        Self { key: u64::from_be_bytes(first), switch }
+        Self { key: u128::from_be_bytes(truncated(digest)), switch }
     }
 }
 
@@ -132,9 +138,6 @@ pub struct Event {
     pub limit_per_customer: Option<u32>,
     /// What the operator last said about the sale.
     pub switch: SaleSwitch,
-    /// The last commands that were carried out, oldest first; at most
-    /// [`SaleCommand::KEPT`].
-    pub commands: Vec<SaleCommand>,
     /// Grows by one at each edit (details and sale alike).
     pub version: u64,
     /// The highest epoch an inventory was begun under; 0 before the first.
@@ -149,20 +152,6 @@ impl Event {
     #[must_use]
     pub fn state(&self, now: Timestamp) -> SaleState {
         self.window.state(self.switch, now)
-    }
-
-    /// Carries out a command: the switch is what it says, and it is remembered.
-    pub fn command(&mut self, command: SaleCommand) {
-        self.switch = command.switch;
-        self.commands.push(command);
-        let surplus = self.commands.len().saturating_sub(SaleCommand::KEPT);
-        self.commands.drain(..surplus);
-    }
-
-    /// What the command under this key said, where it was carried out.
-    #[must_use]
-    pub fn commanded(&self, key: u64) -> Option<SaleSwitch> {
-        self.commands.iter().find(|command| command.key == key).map(|command| command.switch)
     }
 
     /// An instant in the event's zone, like `2026-12-01T10:00:00+08:00`.
@@ -373,7 +362,6 @@ mod tests {
             currency,
             limit_per_customer: None,
             switch: SaleSwitch::Open,
-            commands: Vec::new(),
             version: 1,
             epoch: Epoch(0),
             activated: false,
@@ -389,21 +377,14 @@ mod tests {
     }
 
     #[test]
-    fn a_late_repeat_of_a_command_is_known_as_one() {
-        let key = |operator: &str, key: &str| {
+    fn a_command_is_known_by_its_operator_and_key() {
+        let key = |operator: &str, key: &str, switch| {
             let operator = CustomerId::parse(operator).unwrap();
-            SaleCommand::new(&operator, &IdempotencyKey::parse(key).unwrap(), SaleSwitch::Open)
+            SaleCommand::new(&operator, &IdempotencyKey::parse(key).unwrap(), switch).key
         };
-        let mut event = event();
-        event.command(key("op-1", "a"));
-        event.command(SaleCommand { switch: SaleSwitch::Paused, ..key("op-1", "b") });
-        assert_eq!(event.switch, SaleSwitch::Paused);
-        assert_eq!(event.commanded(key("op-1", "a").key), Some(SaleSwitch::Open));
-        assert_eq!(event.commanded(key("op-2", "a").key), None, "keys are each operator's own");
-        for n in 0..SaleCommand::KEPT {
-            event.command(key("op-1", &format!("more-{n}")));
-        }
-        assert_eq!(event.commands.len(), SaleCommand::KEPT);
-        assert_eq!(event.commanded(key("op-1", "b").key), None);
+        let known = key("op-1", "a", SaleSwitch::Open);
+        assert_eq!(known, key("op-1", "a", SaleSwitch::Paused), "whatever it says");
+        assert_ne!(known, key("op-1", "b", SaleSwitch::Open));
+        assert_ne!(known, key("op-2", "a", SaleSwitch::Open), "keys are each operator's own");
     }
 }

@@ -54,6 +54,8 @@ pub const OPERATIONS: &[Operation] = &[
     operation("event_update", Table::Catalog, UPDATE),
     operation("epoch_raise", Table::Catalog, UPDATE),
     operation("event_activate", Table::Catalog, UPDATE),
+    operation("sale_command_fetch", Table::Catalog, GET),
+    operation("sale_command_put", Table::Catalog, &["GetItem", "PutItem", "UpdateItem"]),
     operation("ticket_types_list", Table::Catalog, QUERY),
     operation("ticket_type_fetch", Table::Catalog, GET),
     operation("partitions_cached", Table::Catalog, GET),

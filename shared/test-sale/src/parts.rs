@@ -52,7 +52,6 @@ pub(crate) fn event(id: EventId) -> Event {
         currency: currency(),
         limit_per_customer: None,
         switch: SaleSwitch::Open,
-        commands: Vec::new(),
         version: 1,
         epoch: Epoch(0),
         activated: false,

@@ -140,7 +140,6 @@ mod tests {
             currency: Currency::parse("TWD").unwrap(),
             limit_per_customer: None,
             switch: SaleSwitch::Scheduled,
-            commands: Vec::new(),
             version: 1,
             epoch: Epoch(epoch),
             activated,

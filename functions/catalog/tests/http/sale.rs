@@ -94,6 +94,32 @@ async fn a_command_that_comes_again_late_changes_nothing() {
 }
 
 #[tokio::test]
+async fn a_key_is_never_new_again_however_many_commands_came_after_it() {
+    let office = Office::with_show().await;
+    assert_eq!(office.command("first", "open").await.status, 200);
+    for n in 0..40 {
+        office.command(&format!("pause-{n}"), "paused").await;
+        office.command(&format!("open-{n}"), "open").await;
+    }
+    office.command("last", "paused").await;
+    let late = office.command("first", "open").await;
+    assert_eq!((late.status, late.json()["state"].as_str()), (200, Some("paused")));
+    assert_eq!(office.hold("fan", floor(1)).await, Reservation::Paused);
+    let other = office.command("pause-0", "closed").await;
+    assert_eq!((other.status, other.reason().as_str()), (422, "key_reused"));
+    assert_eq!(office.get("/events/show").await.json()["state"], "paused");
+}
+
+#[tokio::test]
+async fn a_key_that_was_used_loads_nothing_under_another_word() {
+    let office = Office::with_show().await;
+    assert_eq!(office.command("k", "paused").await.status, 200);
+    assert_eq!(office.command("k", "open").await.status, 422);
+    let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
+    assert_eq!((event.switch, event.epoch), (SaleSwitch::Paused, Epoch(0)));
+}
+
+#[tokio::test]
 async fn an_open_that_loads_slowly_does_not_undo_the_pause_after_its_repeat() {
     let office = Office::with_show().await;
     let gate = office.wire.stop("UpdateItem", "#epoch = :raised");

@@ -1,6 +1,6 @@
 //! The event's own item: pk `event#<event>`, sk `event`.
 
-use domain::{Currency, Epoch, Event, EventId, SaleCommand, SaleSwitch, SaleWindow, Venue};
+use domain::{Currency, Epoch, Event, EventId, SaleSwitch, SaleWindow, Venue};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
@@ -10,7 +10,7 @@ use crate::StoreError;
 use crate::table::{ABSENT, Change, Guard, Item, Key, Written, decode, encode, no_item};
 
 /// Only who read the version before may write the one after it.
-const IS_VERSION_BEFORE: &str = "#version = :before";
+pub(super) const IS_VERSION_BEFORE: &str = "#version = :before";
 /// The epoch is still the one the caller saw.
 const IS_EPOCH: &str = "#epoch = :seen";
 /// So is whether it ever sold: who read that it did not may not begin anew once it does.
@@ -18,7 +18,7 @@ const IS_AS_SEEN: &str = "#epoch = :seen AND #activated = :activated";
 
 /// What an edit replaces.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-struct Details {
+pub(super) struct Details {
     title: String,
     venue: String,
     city: String,
@@ -29,7 +29,6 @@ struct Details {
     currency: Currency,
     limit: Option<u32>,
     switch: SaleSwitch,
-    commands: Vec<SaleCommand>,
     version: u64,
 }
 
@@ -41,7 +40,7 @@ struct Inventory {
 }
 
 impl Details {
-    fn of(event: &Event) -> Self {
+    pub(super) fn of(event: &Event) -> Self {
         Self {
             title: event.title.clone(),
             venue: event.venue.name.clone(),
@@ -53,7 +52,6 @@ impl Details {
             currency: event.currency,
             limit: event.limit_per_customer,
             switch: event.switch,
-            commands: event.commands.clone(),
             version: event.version,
         }
     }
@@ -76,7 +74,6 @@ fn event_of(id: &EventId, item: Item) -> Result<Event, StoreError> {
         currency: details.currency,
         limit_per_customer: details.limit,
         switch: details.switch,
-        commands: details.commands,
         version: details.version,
         epoch: inventory.epoch,
         activated: inventory.activated,

@@ -3,17 +3,20 @@
 use std::collections::BTreeSet;
 
 use domain::{
-    Epoch, Event, IdempotencyKey, Line, Money, OrderId, QueueSettings, SaleCommand, SaleSwitch,
-    SeatLabel, TicketKind, TicketType, Wanted, WithdrawalId,
+    Epoch, Event, Line, Money, OrderId, QueueSettings, SaleCommand, SaleSwitch, SeatLabel,
+    TicketKind, TicketType, Wanted, WithdrawalId,
 };
 use dynamo_store::{
     CapacityWritten, Consistency, EpochRaised, EventActivated, EventCreated, EventUpdated,
-    GenerationRaised, QueuePut, QueueRecord, StoredKey, TicketTypeCreated, TicketTypeResized,
-    TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+    GenerationRaised, QueuePut, QueueRecord, SaleCommanded, StoredKey, TicketTypeCreated,
+    TicketTypeResized, TicketTypeUpdated, Withdrawal, WithdrawalCreated, WithdrawalState,
+    WithdrawalUpdated,
 };
 use futures::future::join_all;
 
-use crate::given::{Stores, customer, event, event_id, on_every_engine, ticket_type, type_id};
+use crate::given::{
+    Stores, command, event, event_id, on_every_engine, opened, ticket_type, type_id,
+};
 
 #[tokio::test]
 async fn an_event_is_created_once() {
@@ -61,15 +64,57 @@ async fn an_edit_replaces_every_detail() {
     on_every_engine(async |Stores { catalog, .. }| {
         let mut event = Event { limit_per_customer: Some(4), ..event() };
         catalog.event_create(&event).await.unwrap();
-        let operator = customer("operator-1");
-        let key = IdempotencyKey::parse("open-1").unwrap();
-        event.command(SaleCommand::new(&operator, &key, SaleSwitch::Open));
+        event.switch = SaleSwitch::Closed;
         event.limit_per_customer = None;
         event.time_zone = "UTC".to_owned();
         event.version = 2;
         assert_eq!(catalog.event_update(&event).await.unwrap(), EventUpdated::Updated);
         let stored = catalog.event_fetch(&event.id, Consistency::Strong).await.unwrap();
         assert_eq!(stored, Some(event));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_command_is_carried_out_once_and_its_key_known_for_ever() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        catalog.event_create(&event()).await.unwrap();
+        let open = command("open-1");
+        let id = event_id();
+        let fetch = || catalog.sale_command_fetch(&id, &open);
+        assert_eq!(fetch().await.unwrap(), None);
+        let late = catalog.sale_command_put(&opened(3), &open).await.unwrap();
+        assert_eq!(late, SaleCommanded::VersionMismatch);
+        assert_eq!(fetch().await.unwrap(), None, "nothing was written");
+        let first = catalog.sale_command_put(&opened(2), &open).await.unwrap();
+        assert_eq!(first, SaleCommanded::New);
+        assert_eq!(fetch().await.unwrap(), Some(SaleSwitch::Open));
+
+        let paused = Event { switch: SaleSwitch::Paused, ..opened(3) };
+        let pause = SaleCommand { switch: SaleSwitch::Paused, ..command("pause-1") };
+        catalog.sale_command_put(&paused, &pause).await.unwrap();
+        for (again, version) in [(open, 2), (open, 4), (SaleCommand { key: open.key, ..pause }, 4)]
+        {
+            let again = catalog.sale_command_put(&opened(version), &again).await.unwrap();
+            assert_eq!(again, SaleCommanded::Before(SaleSwitch::Open));
+        }
+        let stored = catalog.event_fetch(&id, Consistency::Strong).await.unwrap();
+        assert_eq!(stored, Some(paused));
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn of_many_commands_at_once_each_is_carried_out_or_told_of_the_others() {
+    on_every_engine(async |Stores { catalog, .. }| {
+        catalog.event_create(&event()).await.unwrap();
+        let commands: Vec<_> = (0..8).map(|n| command(&format!("open-{n}"))).collect();
+        let opened = opened(2);
+        let puts = commands.iter().map(|command| catalog.sale_command_put(&opened, command));
+        let outcomes: Vec<_> = join_all(puts).await.into_iter().map(Result::unwrap).collect();
+        let new = outcomes.iter().filter(|outcome| **outcome == SaleCommanded::New).count();
+        let late = outcomes.iter().filter(|&&o| o == SaleCommanded::VersionMismatch).count();
+        assert_eq!((new, late), (1, 7), "{outcomes:?}");
     })
     .await;
 }
@@ -98,6 +143,8 @@ async fn what_is_missing_is_not_made_by_an_edit() {
         let id = event_id();
         let edit = Event { version: 2, ..event() };
         assert_eq!(catalog.event_update(&edit).await.unwrap(), EventUpdated::Missing);
+        let commanded = catalog.sale_command_put(&opened(2), &command("k")).await.unwrap();
+        assert_eq!(commanded, SaleCommanded::VersionMismatch);
         assert_eq!(catalog.epoch_raise(&edit).await.unwrap(), EpochRaised::Missing);
         assert_eq!(
             catalog.event_activate(&id, Epoch(0)).await.unwrap(),

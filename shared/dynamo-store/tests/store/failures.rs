@@ -4,8 +4,8 @@
 use aws_config::retry::RetryConfig;
 use domain::Order;
 use dynamo_store::{
-    Ended, EventCreated, EventUpdated, OrderStore, Persisted, QueuePut, Refused, StoreError,
-    TicketTypeCreated,
+    Ended, EventCreated, EventUpdated, OrderStore, Persisted, QueuePut, Refused, SaleCommanded,
+    StoreError, TicketTypeCreated,
 };
 use test_support::dynamo::Dynamo;
 use test_support::wire::{Fault, Wire};
@@ -128,6 +128,10 @@ async fn assert_own_writes_are_known(dynamo: &Dynamo) {
     let edit = domain::Event { title: "New".to_owned(), version: 2, ..event };
     wire.next("UpdateItem", Fault::ReplyLost);
     assert_eq!(stores.catalog.event_update(&edit).await.unwrap(), EventUpdated::Updated);
+    wire.next("TransactWriteItems", Fault::ReplyLost);
+    let open = given::command("k");
+    let commanded = stores.catalog.sale_command_put(&given::opened(3), &open).await.unwrap();
+    assert_eq!(commanded, SaleCommanded::Before(open.switch));
     let floor = given::ticket_type("floor", 1, domain::TicketKind::GeneralAdmission, 600);
     wire.next("TransactWriteItems", Fault::ReplyLost);
     let created = stores.catalog.ticket_type_create(&edit.id, &floor).await.unwrap();

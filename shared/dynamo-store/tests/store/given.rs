@@ -5,8 +5,8 @@ use std::time::Duration;
 use aws_config::SdkConfig;
 use domain::{
     Currency, CustomerId, Epoch, Event, EventId, Fingerprint, IdempotencyKey, Intent, Money,
-    Operation, Order, OrderId, OrderLine, OrderState, Rejection, SaleSwitch, SaleWindow, SeatLabel,
-    TicketKind, TicketType, TicketTypeId, UnitId, Venue,
+    Operation, Order, OrderId, OrderLine, OrderState, Rejection, SaleCommand, SaleSwitch,
+    SaleWindow, SeatLabel, TicketKind, TicketType, TicketTypeId, UnitId, Venue,
 };
 use dynamo_store::{CatalogStore, ConnectionStore, OrderStore, PartitionCounts, Patience, client};
 use jiff::Timestamp;
@@ -85,11 +85,21 @@ pub(crate) fn event() -> Event {
         currency: currency(),
         limit_per_customer: None,
         switch: SaleSwitch::Scheduled,
-        commands: Vec::new(),
         version: 1,
         epoch: Epoch(0),
         activated: false,
     }
+}
+
+/// The event as it is when a command has opened its sale.
+pub(crate) fn opened(version: u64) -> Event {
+    Event { switch: SaleSwitch::Open, version, ..event() }
+}
+
+/// An operator's "open" under this key.
+pub(crate) fn command(key: &str) -> SaleCommand {
+    let key = IdempotencyKey::parse(key).unwrap();
+    SaleCommand::new(&customer("operator"), &key, SaleSwitch::Open)
 }
 
 pub(crate) fn ticket_type(id: &str, index: u8, kind: TicketKind, ceiling: u32) -> TicketType {

@@ -114,6 +114,13 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
     recorder.record("event_create", catalog.event_create(&event)).await.unwrap();
     recorder.record("event_fetch", catalog.event_fetch(&id, consistency)).await.unwrap();
     recorder.record("event_update", catalog.event_update(&edit)).await.unwrap();
+    let (command, opened) = (given::command("k"), given::opened(3));
+    // Its longest way: the outcome is unknown, and the command is read.
+    recorder.wire.next("TransactWriteItems", Fault::ReplyLost);
+    let put = catalog.sale_command_put(&opened, &command);
+    recorder.record("sale_command_put", put).await.unwrap();
+    let fetch = catalog.sale_command_fetch(&id, &command);
+    recorder.record("sale_command_fetch", fetch).await.unwrap();
     let mut stalls = given::ticket_type("stalls", 1, TicketKind::ReservedSeating, 0);
     let create = catalog.ticket_type_create(&id, &stalls);
     recorder.record("ticket_type_create", create).await.unwrap();
@@ -250,6 +257,7 @@ async fn whatever_decides_is_read_consistently() {
     orders.unit_owner(&event, &floor, &unit, &partitions).await.unwrap();
     orders.units_list(&event, &floor, &partitions).await.unwrap();
     catalog.event_fetch(&event, Consistency::Strong).await.unwrap();
+    catalog.sale_command_fetch(&event, &given::command("k")).await.unwrap();
     catalog.ticket_types_list(&event, Consistency::Strong).await.unwrap();
     catalog.ticket_type_fetch(&event, &floor).await.unwrap();
     catalog.mark_fetch(&event, &floor).await.unwrap();
@@ -258,7 +266,7 @@ async fn whatever_decides_is_read_consistently() {
     catalog.keys_list().await.unwrap();
     let mut sent = wire.take_sent();
     sent.retain(|sent| sent.action != "TransactWriteItems");
-    assert_eq!(sent.len(), 12 + 3, "a type's three partitions are read each");
+    assert_eq!(sent.len(), 13 + 3, "a type's three partitions are read each");
     for sent in sent {
         let request = match sent.action.as_str() {
             "BatchGetItem" => &sent.request["RequestItems"][&dynamo.tables.orders],
