@@ -36,6 +36,10 @@ const LANES: usize = 2;
 const REST: u32 = 3;
 const RESERVES_AT_ONCE: u32 = 20;
 const FLOODERS: usize = 100;
+/// A flood of less than this, in all rounds, is none: orders that were accepted, as many
+/// that were refused, and reservations at the inventory.
+const LEAST_ORDERS: u32 = 20;
+const LEAST_RESERVES: u32 = 1_000;
 /// Below it, differences are the scheduler's.
 const GRANULARITY: Duration = Duration::from_millis(10);
 
@@ -87,6 +91,37 @@ impl Slowest {
     }
 }
 
+/// What became of the flood.
+#[derive(Debug, Default)]
+struct Flood {
+    accepted: AtomicU32,
+    refused: AtomicU32,
+    /// Neither: the stack was too busy to decide.
+    undecided: AtomicU32,
+    reserved: AtomicU32,
+}
+
+impl Flood {
+    fn count(&self, status: Option<u16>) {
+        let which = match status {
+            Some(202) => &self.accepted,
+            Some(409) => &self.refused,
+            Some(_) | None => &self.undecided,
+        };
+        which.fetch_add(1, Relaxed);
+    }
+
+    /// Whether it reached what it was to flood.
+    fn assert_was_one(&self) {
+        let [accepted, refused, undecided, reserved] =
+            [&self.accepted, &self.refused, &self.undecided, &self.reserved]
+                .map(|count| count.load(Relaxed));
+        assert!(accepted >= LEAST_ORDERS && refused >= LEAST_ORDERS, "{self:?}");
+        assert!(undecided <= (accepted + refused) / 10, "{self:?}");
+        assert!(reserved >= LEAST_RESERVES, "{self:?}");
+    }
+}
+
 /// The event that everybody wants.
 struct Rush {
     sale: Sale,
@@ -116,13 +151,13 @@ impl Rush {
     }
 
     /// One lane of orders; every second one is refused.
-    async fn orders(&self, lane: usize, count: &AtomicU32) -> Journey {
+    async fn orders(&self, lane: usize, flood: &Flood) -> Journey {
         let fans = self.fans.iter().cycle().skip(lane).step_by(LANES);
         for (fan, wanted) in fans.zip(["floor", "gone"].into_iter().cycle()) {
             let sent_at = Instant::now();
-            // A flood takes what it gets.
-            self.sale.buy(fan, &new_word(), one(wanted)).await.ok();
-            count.fetch_add(1, Relaxed);
+            // A flood takes what it gets, but it is told what that was.
+            let answer = self.sale.buy(fan, &new_word(), one(wanted)).await;
+            flood.count(answer.ok().map(|answer| answer.status));
             tokio::time::sleep(sent_at.elapsed() * REST).await;
         }
         Ok(())
@@ -144,9 +179,9 @@ impl Rush {
     }
 
     /// Both, until it is dropped.
-    async fn flood(&self, ordered: &AtomicU32, reserved: &AtomicU32) -> Journey {
-        let orders = try_join_all((0..LANES).map(|lane| self.orders(lane, ordered)));
-        futures::future::try_join(orders, self.reserves(reserved)).await?;
+    async fn flood(&self, flood: &Flood) -> Journey {
+        let orders = try_join_all((0..LANES).map(|lane| self.orders(lane, flood)));
+        futures::future::try_join(orders, self.reserves(&flood.reserved)).await?;
         Ok(())
     }
 
@@ -179,13 +214,13 @@ async fn while_one_event_is_flooded_another_stays_within_twice_its_idle_p99() ->
     let buyers = world.identity.fans(8).await?.into_iter().map(|fan| calm.admit(fan));
     let buyers = try_join_all(buyers).await?;
     let (mut idle, mut flooded) = (Slowest::default(), Slowest::default());
-    let (ordered, reserved) = (AtomicU32::new(0), AtomicU32::new(0));
+    let flood = Flood::default();
     let pair_of_rounds = async |idle: &mut Slowest, flooded: &mut Slowest| {
         world.until_intents_are_worked_off().await?;
         idle.round(&calm, &buyers).await?;
         tokio::select! {
             round = flooded.round(&calm, &buyers) => round,
-            flood = rush.flood(&ordered, &reserved) => flood,
+            flooded = rush.flood(&flood) => flooded,
         }
     };
     // The first pair starts what the others find running.
@@ -193,7 +228,8 @@ async fn while_one_event_is_flooded_another_stays_within_twice_its_idle_p99() ->
     for _ in 0..ROUNDS {
         pair_of_rounds(&mut idle, &mut flooded).await?;
     }
-    eprintln!("the flood: {ordered:?} orders, {reserved:?} reservations at the inventory");
+    eprintln!("{flood:?}");
+    flood.assert_was_one();
     for (what, idle, flooded) in [
         ("reservation", idle.reserved, flooded.reserved),
         ("persistence", idle.persisted, flooded.persisted),
