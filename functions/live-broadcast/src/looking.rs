@@ -1,6 +1,7 @@
 //! One look at the log, under the lease: what is new is told, what was told last
 //! is told again when it is time.
 
+use contracts::seats::SeatChangesBody;
 use domain::{ChainStep, EventId, LogPosition};
 use dynamo_store::{LastTold, Look, Ticker};
 use jiff::{SignedDuration, Timestamp};
@@ -72,14 +73,14 @@ impl LiveBroadcast {
     ) -> Result<Option<Saying>, Failed> {
         let first_said = |from| LastTold { from, at: now, repeats: 0 };
         let heard = self.log.since(event, before.position, now).await?;
-        if let Some((words, position)) = words_of(heard) {
+        if let Some((words, position)) = words_of(event, before.position, heard) {
             return Ok(Some(Saying { words, position, told: first_said(before.position) }));
         }
         let Some(told) = before.told.filter(|told| is_repeat_due(told, now)) else {
             return Ok(None);
         };
         let heard = self.log.since(event, told.from, now).await?;
-        Ok(words_of(heard).map(|(words, position)| {
+        Ok(words_of(event, told.from, heard).map(|(words, position)| {
             let is_same = Some(position) == before.position;
             let again = LastTold { repeats: told.repeats.saturating_add(1), ..told };
             Saying { words, position, told: if is_same { again } else { first_said(told.from) } }
@@ -131,12 +132,22 @@ fn look_after(before: &Look, saying: &Saying, audience: &Audience, now: Timestam
     Look { at: now, position: Some(saying.position), told: Some(saying.told) }
 }
 
-fn words_of(heard: Heard) -> Option<(Words, LogPosition)> {
+/// What was heard after a position (none: nobody was ever told anything), in words.
+fn words_of(
+    event: &EventId,
+    after: Option<LogPosition>,
+    heard: Heard,
+) -> Option<(Words, LogPosition)> {
     match heard {
         Heard::Silence | Heard::NoInventory => None,
         Heard::Changes(changes) => {
             let position = LogPosition { epoch: changes.epoch, sequence: changes.to };
             Some((Words::Changes(changes), position))
+        }
+        // Each watcher was answered at its own position when it subscribed. Most have
+        // all there is, and need not fetch it again; the others see the gap.
+        Heard::Lost(position) if after.is_none() => {
+            Some((Words::Changes(SeatChangesBody::none(event, position)), position))
         }
         Heard::Lost(position) => Some((Words::Snapshot(position), position)),
     }

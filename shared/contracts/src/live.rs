@@ -80,14 +80,7 @@ impl Frame {
     /// "You have all there is", to a client that is at this position.
     #[must_use]
     pub fn nothing_new(event: &EventId, position: LogPosition) -> Self {
-        Self::Changes(SeatChangesBody {
-            event: event.clone(),
-            epoch: position.epoch,
-            from: position.sequence,
-            to: position.sequence,
-            sections: Vec::new(),
-            ticket_types: Vec::new(),
-        })
+        Self::Changes(SeatChangesBody::none(event, position))
     }
 
     /// What changed, for a client that watches these sections (none: all). It is

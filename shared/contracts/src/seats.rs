@@ -7,7 +7,7 @@
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use domain::{EventId, SeatLabel, SectionId, SectionSpan, TicketTypeId, UnitState};
+use domain::{EventId, LogPosition, SeatLabel, SectionId, SectionSpan, TicketTypeId, UnitState};
 use serde::{Deserialize, Serialize};
 
 /// Every seat's state at one position of the log.
@@ -97,6 +97,21 @@ pub struct SeatChangesBody {
     /// What is left of each type, where that changed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ticket_types: Vec<RemainingBody>,
+}
+
+impl SeatChangesBody {
+    /// Nothing changed for who is at this position.
+    #[must_use]
+    pub fn none(event: &EventId, at: LogPosition) -> Self {
+        Self {
+            event: event.clone(),
+            epoch: at.epoch,
+            from: at.sequence,
+            to: at.sequence,
+            sections: Vec::new(),
+            ticket_types: Vec::new(),
+        }
+    }
 }
 
 /// The seats of a section that changed, by the state they have now. Positions

@@ -154,6 +154,36 @@ async fn a_section_that_is_added_beside_a_client_is_on_its_map_in_time() {
 }
 
 #[tokio::test]
+async fn who_has_all_there_is_when_a_chain_begins_fetches_nothing_again() {
+    let stage = Stage::on_sale().await;
+    stage.watch("c", &[]).await;
+    let mut client = Client::of(&stage).await;
+    stage.begin("first").await;
+    let begun = stage.now();
+    while stage.now() < begun + SignedDuration::from_secs(30) {
+        for frame in stage.heard("c") {
+            assert_eq!(frame["action"], "changes", "{frame}");
+            let frame: Frame = serde_json::from_value(frame).unwrap();
+            assert_eq!(client.view.follow(&frame), Followed::Ignored);
+        }
+        assert!(stage.next_tick().await);
+    }
+}
+
+#[tokio::test]
+async fn what_changed_before_a_chain_first_looked_is_seen_in_time() {
+    for lost in 0..2 {
+        let stage = Stage::on_sale().await;
+        stage.watch("c", &[]).await;
+        let mut client = Client::of(&stage).await;
+        stage.hall.hold("fan", &["A-1-1"]).await;
+        stage.begin("first").await;
+        client.loses = lost;
+        assert!(client.is_right_in_time(&stage).await);
+    }
+}
+
+#[tokio::test]
 async fn a_change_in_the_slowest_silence_is_seen_in_time_without_any_nudge() {
     let stage = Stage::watched().await;
     let mut client = Client::of(&stage).await;

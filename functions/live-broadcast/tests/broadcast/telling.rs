@@ -1,6 +1,7 @@
 //! What watchers are told: one frame a tick and connection, however much happened.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use contracts::live::{Followed, Frame, SeatView};
 use domain::ConnectionId;
 use jiff::SignedDuration;
 use serde_json::json;
@@ -139,9 +140,14 @@ async fn watchers_from_before_the_first_sale_are_told_when_it_opens() {
     stage.begin("chain").await;
     assert!(stage.next_tick().await);
     assert!(stage.heard("c").is_empty());
+    let mut map = SeatView::new(gala(), []);
+    let shown = json!({"event": "gala", "epoch": 0, "sequence": 4, "seat_map_version": 2,
+                       "sections": [], "ticket_types": []});
+    map.load(&serde_json::from_value(shown).unwrap());
     stage.hall.open_epoch(1).await;
     assert!(stage.next_tick().await);
-    assert_eq!(stage.heard("c")[0]["action"], "snapshot");
+    let frame: Frame = serde_json::from_value(stage.heard("c").remove(0)).unwrap();
+    assert_eq!(map.follow(&frame), Followed::NeedsSnapshot, "{frame:?}");
 }
 
 #[tokio::test]

@@ -48,7 +48,7 @@ pub struct Look {
 /// What was last said to an event's watchers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LastTold {
-    /// The position it began at; none: it was "fetch a snapshot".
+    /// The position it began at; none: nobody had been told anything before.
     pub from: Option<LogPosition>,
     /// When it was first said.
     pub at: Timestamp,
