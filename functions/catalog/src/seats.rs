@@ -69,10 +69,11 @@ fn before_the_first_sale(id: &EventId, layout: &Layout, types: &[TicketType]) ->
         ticket_type: ticket_type.id.clone(),
         remaining: ticket_type.capacity,
     });
+    let position = LogPosition::before_the_first_sale(types);
     SeatsBody {
         event: id.clone(),
-        epoch: 0,
-        sequence: 0,
+        epoch: position.epoch,
+        sequence: position.sequence,
         seat_map_version: layout.version(),
         sections: all_free,
         ticket_types: remaining.collect(),
@@ -149,28 +150,28 @@ pub(crate) async fn changes(
     let position =
         LogPosition { epoch: query.required("epoch")?, sequence: query.required("after")? };
     let event = known_event(&catalogue, &id).await?;
-    let nothing = SeatChangesBody {
-        event: id.clone(),
-        epoch: position.epoch,
-        from: position.sequence,
-        to: position.sequence,
-        sections: Vec::new(),
-        ticket_types: Vec::new(),
-    };
-    let start = LogPosition { epoch: 0, sequence: 0 };
-    let body = if event.activated {
-        match catalogue.log.since(&id, Some(position), clock::now()).await.map_err(unheard)? {
-            Heard::Silence => nothing,
-            Heard::Changes(changes) => changes,
-            Heard::Lost(now) => return Err(gone(&id, now)),
-            Heard::NoInventory => return Err(lost()),
-        }
-    } else if position == start {
-        nothing
+    let heard = if event.activated {
+        catalogue.log.since(&id, Some(position), clock::now()).await.map_err(unheard)?
     } else {
-        return Err(gone(&id, start));
+        heard_before_the_first_sale(&catalogue, &id, position).await?
+    };
+    let body = match heard {
+        Heard::Silence => SeatChangesBody::none(&id, position),
+        Heard::Changes(changes) => changes,
+        Heard::Lost(now) => return Err(gone(&id, now)),
+        Heard::NoInventory => return Err(lost()),
     };
     Ok(etag::readable(&headers, tag_of(&body), KEEP, Json(body)))
+}
+
+/// There is no log yet: who is elsewhere takes the hall as it is now.
+async fn heard_before_the_first_sale(
+    catalogue: &Catalogue,
+    id: &EventId,
+    position: LogPosition,
+) -> Result<Heard, Failure> {
+    let now = catalogue.log.before_the_first_sale(id).await.or_fail()?;
+    Ok(if now == position { Heard::Silence } else { Heard::Lost(now) })
 }
 
 fn unheard(error: SeatLogError) -> Failure {

@@ -20,9 +20,6 @@ use seat_log::Heard;
 use crate::handler::{LiveConnection, unavailable};
 use crate::socket::RequestContext;
 
-/// Where a map stands before there is anything to see.
-const BEFORE_THE_FIRST_SALE: LogPosition = LogPosition { epoch: 0, sequence: 0 };
-
 impl LiveConnection {
     /// Registers a watcher, begins a chain of ticks where none is, and says what
     /// the watcher doesn't have yet.
@@ -108,11 +105,27 @@ impl LiveConnection {
         let event = &subscription.event;
         let heard = self.log.since(event, have, now).await;
         let heard = heard.map_err(|error| unavailable(&error, "the log can't be read"))?;
-        Ok(match heard {
-            Heard::Silence => Frame::nothing_new(event, have.unwrap_or(BEFORE_THE_FIRST_SALE)),
-            Heard::Changes(changes) => Frame::changes(&changes, &subscription.sections),
-            Heard::Lost(position) => Frame::snapshot(event, position),
-            Heard::NoInventory => Frame::snapshot(event, BEFORE_THE_FIRST_SALE),
+        match (heard, have) {
+            (Heard::Silence, Some(position)) => Ok(Frame::nothing_new(event, position)),
+            (Heard::Changes(changes), _) => Ok(Frame::changes(&changes, &subscription.sections)),
+            (Heard::Lost(position), _) => Ok(Frame::snapshot(event, position)),
+            (Heard::NoInventory, _) | (Heard::Silence, None) => {
+                self.before_the_first_sale(event, have).await
+            }
+        }
+    }
+
+    async fn before_the_first_sale(
+        &self,
+        event: &EventId,
+        have: Option<LogPosition>,
+    ) -> Result<Frame, Problem> {
+        let now = self.log.before_the_first_sale(event).await;
+        let now = now.map_err(|error| unavailable(&error, "ticket types can't be read"))?;
+        Ok(if have == Some(now) {
+            Frame::nothing_new(event, now)
+        } else {
+            Frame::snapshot(event, now)
         })
     }
 }

@@ -318,12 +318,22 @@ async fn what_the_log_does_not_reach_is_a_snapshot() {
 }
 
 #[tokio::test]
-async fn before_the_first_sale_the_map_stands_at_its_beginning() {
+async fn before_the_first_sale_a_map_that_the_client_has_not_is_a_snapshot() {
     let stage = Stage::of(Hall::announced().await).await;
     stage.connect("c", json!({})).await;
     let frame = stage.ask("c", json!({"action": "subscribe", "event": "gala"})).await;
     assert_eq!(frame["action"], "snapshot");
-    assert_eq!((&frame["epoch"], &frame["sequence"]), (&json!(0), &json!(0)));
+    let position = |frame: &Value| LogPosition {
+        epoch: frame["epoch"].as_u64().unwrap(),
+        sequence: frame["sequence"].as_u64().unwrap(),
+    };
+    let before = position(&frame);
+    assert_eq!(before.epoch, 0);
+    assert_eq!(stage.ask("c", again(before, &[])).await["action"], "changes", "it has all");
+    stage.hall.add_section("C", 7, 2, 4).await;
+    let grown = stage.ask("c", again(before, &[])).await;
+    assert_eq!(grown["action"], "snapshot");
+    assert!(position(&grown).sequence > before.sequence);
     assert_eq!(stage.watchers().await.len(), 1, "and the opening will be told");
 }
 

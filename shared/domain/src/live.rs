@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::event::TicketType;
+
 /// A place in an event's live log.
 ///
 /// Sequences of two log epochs say nothing about each other: who changes the
@@ -12,6 +14,15 @@ pub struct LogPosition {
     pub epoch: u64,
     /// The last entry that is known; 0 before the first.
     pub sequence: u64,
+}
+
+impl LogPosition {
+    /// Where the map of an event with these types stands while there is no inventory:
+    /// whatever is added or edited makes it another position.
+    #[must_use]
+    pub fn before_the_first_sale(types: &[TicketType]) -> Self {
+        Self { epoch: 0, sequence: types.iter().map(|of| of.version).sum() }
+    }
 }
 
 /// One tick of a chain: each sends the next, so an event that somebody watches

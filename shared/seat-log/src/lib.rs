@@ -99,6 +99,15 @@ impl SeatLog {
         }
     }
 
+    /// Where an event's map stands while there is no inventory.
+    ///
+    /// # Errors
+    /// When DynamoDB fails.
+    pub async fn before_the_first_sale(&self, event: &EventId) -> Result<LogPosition, StoreError> {
+        let types = self.catalog.ticket_types_list(event, Consistency::Eventual).await?;
+        Ok(LogPosition::before_the_first_sale(&types))
+    }
+
     /// Which of these sections (by their places in the list) the event's seat map
     /// does not have. One that was added within the last second may be among them.
     ///

@@ -7,7 +7,7 @@ use redis_store::Reservation;
 use serde_json::json;
 use test_support::wire::Fault;
 
-use crate::given::{Office, floor, pointers, stalls};
+use crate::given::{Office, floor, places, pointers, stalls};
 
 async fn snapshot(office: &Office) -> SeatsBody {
     let answer = office.get("/events/show/seats").await;
@@ -23,7 +23,7 @@ fn states(snapshot: &SeatsBody) -> Vec<UnitState> {
 async fn a_snapshot_shows_every_seat_and_what_is_left() {
     let office = Office::with_show().await;
     let before = snapshot(&office).await;
-    assert_eq!((before.epoch, before.sequence, before.seat_map_version), (0, 0, 1));
+    assert_eq!((before.epoch, before.seat_map_version), (0, 1));
     assert_eq!(states(&before), [Free; 6]);
 
     office.switch("open").await;
@@ -123,11 +123,9 @@ async fn what_happens_while_a_snapshot_is_made_whole_is_told_to_who_goes_on_from
 #[tokio::test]
 async fn who_is_too_far_behind_is_sent_to_a_snapshot() {
     let office = Office::with_show().await;
-    let start = office.get("/events/show/seats/changes?epoch=0&after=0").await;
-    assert_eq!((start.status, start.json()["sections"].clone()), (200, json!([])));
-    assert_eq!(office.get("/events/show/seats/changes?epoch=0&after=9").await.status, 410);
+    let start = snapshot(&office).await.sequence;
     office.switch("open").await;
-    let gone = office.get("/events/show/seats/changes?epoch=0&after=0").await;
+    let gone = office.get(&format!("/events/show/seats/changes?epoch=0&after={start}")).await;
     assert_eq!((gone.status, gone.reason().as_str()), (410, "gone"));
     assert_eq!(gone.json()["snapshot"], "/events/show/seats");
     assert_eq!(gone.json()["epoch"], 1);
@@ -142,6 +140,35 @@ async fn who_is_too_far_behind_is_sent_to_a_snapshot() {
         let answer = office.get(&format!("/events/show/seats/changes?{query}")).await;
         assert_eq!((answer.status, pointers(&answer)), (400, vec![pointer.to_owned()]), "{query}");
     }
+}
+
+#[tokio::test]
+async fn before_the_first_sale_every_edit_of_the_hall_is_another_position() {
+    let office = Office::with_show().await;
+    let changes_since = async |shown: &SeatsBody| {
+        let query = format!("epoch={}&after={}", shown.epoch, shown.sequence);
+        office.get(&format!("/events/show/seats/changes?{query}")).await
+    };
+    let section = json!({"ticket_type": "stalls", "rows": [{"row": "1", "seats": 2}]});
+    for (path, version, body) in [
+        ("/events/show/seat-map/sections/B", None, section),
+        ("/events/show/ticket-types/floor", Some(1), places(65)),
+    ] {
+        let shown = snapshot(&office).await;
+        let nothing = changes_since(&shown).await;
+        assert_eq!((nothing.status, &nothing.json()["to"]), (200, &json!(shown.sequence)));
+        let edited = match version {
+            Some(version) => office.edit(path, version, &body).await,
+            None => office.put(path, &body).await,
+        };
+        assert!(edited.status < 300, "{}", edited.raw.body);
+        let gone = changes_since(&shown).await;
+        assert_eq!((gone.status, gone.reason().as_str()), (410, "gone"));
+        let now = snapshot(&office).await;
+        assert_eq!(gone.json()["sequence"], now.sequence);
+        assert!(now.sequence > shown.sequence);
+    }
+    assert_eq!(states(&snapshot(&office).await), [Free; 8]);
 }
 
 #[tokio::test]
