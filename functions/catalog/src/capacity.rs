@@ -79,23 +79,27 @@ async fn lower(
             return Err(too_low(catalogue, &event, &next, capacity).await);
         }
     }
-    let counted = match catalogue.store.withdrawal_fetch(id, &cut.id()?).await.or_fail()? {
-        Some(cut) if cut.state == WithdrawalState::Taken => vec![cut::counted(&cut)],
-        // By another request, together with the version that this one would write.
-        Some(cut) if cut.state == WithdrawalState::Counted => Vec::new(),
-        Some(_) | None => return Err(too_many_edits()),
-    };
     let lowered = TicketType { capacity, ..next };
-    match catalogue.store.capacity_write(id, &lowered, &counted).await.or_fail()? {
-        CapacityWritten::Written => Ok(lowered),
-        CapacityWritten::VersionMismatch(current) => {
-            // Not simply given back: whoever was first may have made the same cut.
-            finish(catalogue, id, &current).await?;
-            Err(Reason::VersionMismatch.into())
+    for _ in 0..ATTEMPTS {
+        let counted = match catalogue.store.withdrawal_fetch(id, &cut.id()?).await.or_fail()? {
+            Some(cut) if cut.state == WithdrawalState::Taken => vec![cut::counted(&cut)],
+            // By another request, together with the version that this one would write.
+            Some(cut) if cut.state == WithdrawalState::Counted => Vec::new(),
+            // It came too late to count, and another request gives it back.
+            Some(_) | None => return Err(Reason::VersionMismatch.into()),
+        };
+        match catalogue.store.capacity_write(id, &lowered, &counted).await.or_fail()? {
+            CapacityWritten::Written => return Ok(lowered),
+            CapacityWritten::VersionMismatch(current) => {
+                // Not simply given back: whoever was first may have made the same cut.
+                finish(catalogue, id, &current).await?;
+                return Err(Reason::VersionMismatch.into());
+            }
+            CapacityWritten::Contended => {}
+            CapacityWritten::Missing => return Err(Reason::UnknownTicketType.into()),
         }
-        CapacityWritten::WithdrawalsChanged => Err(too_many_edits()),
-        CapacityWritten::Missing => Err(Reason::UnknownTicketType.into()),
     }
+    Err(too_many_edits())
 }
 
 /// More are sold or held than the capacity leaves room for: with the numbers.
@@ -143,8 +147,7 @@ async fn raise(
         match catalogue.store.capacity_write(id, &raised, &kept).await.or_fail()? {
             CapacityWritten::Written => return Ok(raised),
             CapacityWritten::VersionMismatch(_) => return Err(Reason::VersionMismatch.into()),
-            // Another request has given back what was to be, and said so.
-            CapacityWritten::WithdrawalsChanged => {}
+            CapacityWritten::Contended => {}
             CapacityWritten::Missing => return Err(Reason::UnknownTicketType.into()),
         }
     }

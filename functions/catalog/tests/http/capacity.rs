@@ -4,6 +4,7 @@ use domain::TicketType;
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::Reservation;
 use serde_json::{Value, json};
+use test_support::wire::Fault;
 
 use crate::given::{Office, event_body, floor, id, places, pointers, type_id};
 
@@ -205,6 +206,16 @@ async fn a_raise_between_orders_is_refused_where_the_ceiling_can_not_grow() {
     let raised = resize(&office, 1_000_000).await;
     assert_eq!((raised.status, raised.json()["remaining"].as_u64()), (200, Some(1_000_000)));
     assert_eq!(office.owned("floor").await, 0);
+}
+
+#[tokio::test]
+async fn a_raise_that_meets_another_edit_in_the_same_moment_is_tried_again() {
+    let office = Office::with_sale().await;
+    assert_eq!(resize(&office, 4).await.status, 200);
+    office.wire.next("TransactWriteItems", Fault::cancelled(&["TransactionConflict", "None"]));
+    assert_eq!(resize(&office, 24).await.status, 200);
+    assert!(office.wire.is_spent());
+    assert_eq!(office.remaining("floor").await, 24);
 }
 
 /// A raise that dies anywhere, and another edit instead of its repeat.

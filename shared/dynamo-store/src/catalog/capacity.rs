@@ -1,7 +1,7 @@
 //! A type's capacity, and what is withdrawn for it: both change together.
 
 use domain::{EventId, TicketType};
-use receipts::{Reason, Transacted, transact};
+use receipts::{Failure, Reason, Transacted, transact};
 
 use super::ticket_type::{Details, IS_VERSION_BEFORE_AND_GROWS, type_key, type_of};
 use super::withdrawal::{IS_VERSION_BEFORE, item_of};
@@ -16,8 +16,8 @@ pub enum CapacityWritten {
     Written,
     /// Someone else edited the type first; this is what stands there.
     VersionMismatch(TicketType),
-    /// Someone else changed one of the withdrawals first.
-    WithdrawalsChanged,
+    /// Someone else changes these, or has changed one of the withdrawals: read them again.
+    Contended,
     /// There is no such type.
     Missing,
 }
@@ -63,10 +63,12 @@ impl CatalogStore {
                 false => CapacityWritten::VersionMismatch(present),
             });
         }
-        if of_withdrawals.iter().any(|failure| failure.reason == Reason::ConditionFailed) {
-            return Ok(CapacityWritten::WithdrawalsChanged);
+        let was_changed = |of: &Failure| of.reason == Reason::ConditionFailed;
+        let is_changing = |of: &Failure| of.reason == Reason::Conflict;
+        match of_withdrawals.iter().any(was_changed) || failures.iter().any(is_changing) {
+            true => Ok(CapacityWritten::Contended),
+            false => Err(error),
         }
-        Err(error)
     }
 
     /// So many can be written with a capacity.

@@ -349,7 +349,7 @@ async fn a_capacity_and_what_is_withdrawn_for_it_change_together() {
         assert_eq!(write().await.unwrap(), CapacityWritten::Missing);
         catalog.ticket_type_create(&id, &floor).await.unwrap();
         catalog.withdrawal_create(&id, &one).await.unwrap();
-        assert_eq!(write().await.unwrap(), CapacityWritten::WithdrawalsChanged, "one is not there");
+        assert_eq!(write().await.unwrap(), CapacityWritten::Contended, "one is not there");
         let stored = catalog.ticket_type_fetch(&id, &floor.id).await.unwrap();
         assert_eq!(stored, Some(floor.clone()));
         assert_eq!(catalog.withdrawals_list(&id).await.unwrap(), [one]);
