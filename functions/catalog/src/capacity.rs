@@ -14,7 +14,9 @@
 //! transaction. A raise writes the capacity and what cuts keep in one transaction as well,
 //! and gives back the rest after it ([`finish`]). So the cuts that count are always
 //! ceiling − capacity, and whoever dies in between leaves places out of sale that should be
-//! in it, never the other way round: the next edit puts that right.
+//! in it, never the other way round: the next edit of the type puts that right. (A cut that
+//! does not count yet may be somebody's who is about to write its capacity. It makes room
+//! for another one of the same version that finds too few places.)
 
 mod cut;
 
@@ -73,11 +75,13 @@ async fn lower(
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
     let withdrawals = Withdrawals::of(catalogue, &event);
-    match withdrawals.take(&cut.id()?, line).await? {
-        Take::Taken { .. } => {}
-        Take::Short(_) | Take::Other => {
-            return Err(too_low(catalogue, &event, &next, capacity).await);
-        }
+    let mut take = withdrawals.take(&cut.id()?, line.clone()).await?;
+    if !matches!(take, Take::Taken { .. }) {
+        make_room(catalogue, &event, &next, &cut).await?;
+        take = withdrawals.take(&cut.id()?, line).await?;
+    }
+    if !matches!(take, Take::Taken { .. }) {
+        return Err(too_low(catalogue, &event, &next, capacity).await);
     }
     let lowered = TicketType { capacity, ..next };
     for _ in 0..ATTEMPTS {
@@ -85,7 +89,7 @@ async fn lower(
             Some(cut) if cut.state == WithdrawalState::Taken => vec![cut::counted(&cut)],
             // By another request, together with the version that this one would write.
             Some(cut) if cut.state == WithdrawalState::Counted => Vec::new(),
-            // It came too late to count, and another request gives it back.
+            // It came too late to count, or made room, and is given back.
             Some(_) | None => return Err(Reason::VersionMismatch.into()),
         };
         match catalogue.store.capacity_write(id, &lowered, &counted).await.or_fail()? {
@@ -100,6 +104,32 @@ async fn lower(
         }
     }
     Err(too_many_edits())
+}
+
+/// Too few places are free. Another edit may have been first; or one that broke off, or
+/// is as far as this one, has taken them for the same version: only one of them can count.
+async fn make_room(
+    catalogue: &Catalogue,
+    event: &Event,
+    next: &TicketType,
+    wanted: &Cut,
+) -> Result<(), Failure> {
+    let (id, withdrawals) = (&event.id, Withdrawals::of(catalogue, event));
+    let current = catalogue.store.ticket_type_fetch(id, &next.id).await.or_fail()?;
+    let current = current.ok_or(Reason::UnknownTicketType)?;
+    if current.version != wanted.version {
+        finish(catalogue, id, &current).await?;
+        return Err(Reason::VersionMismatch.into());
+    }
+    for cut in cuts_of(catalogue, id, &current).await? {
+        let is_rival = Cut::read(&cut.id)
+            .is_some_and(|rival| rival.version == wanted.version && rival != *wanted);
+        let is_taking = [WithdrawalState::Taking, WithdrawalState::Taken].contains(&cut.state);
+        if is_rival && is_taking {
+            withdrawals.give_back(&cut.id).await?;
+        }
+    }
+    Ok(())
 }
 
 /// More are sold or held than the capacity leaves room for: with the numbers.
@@ -133,6 +163,8 @@ async fn raise(
 ) -> Result<TicketType, Failure> {
     let raised = TicketType { capacity, ceiling: next.ceiling.max(capacity), ..next };
     for _ in 0..ATTEMPTS {
+        // [`finish`] came before: a cut that counts and is read as one that does not (the list
+        // is read beside the transaction that made it so) was met there.
         let cuts = cuts_of(catalogue, id, &raised).await?;
         let Some(ceiling) = ceiling_after(&cuts, &raised) else {
             return Err(between_orders(&cuts, &raised));

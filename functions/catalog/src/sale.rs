@@ -17,8 +17,8 @@ use crate::catalogue::Catalogue;
 use crate::event;
 use crate::stock::{self, sync};
 
-/// So often another edit may come between reading and writing: of fifty operators
-/// who press a button at once, each is carried out.
+/// So often another edit may come between reading and writing, when many operators press
+/// a button at once.
 const ATTEMPTS: u32 = 64;
 
 /// `PUT /events/{event}/sale`

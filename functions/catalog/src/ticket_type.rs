@@ -164,8 +164,9 @@ fn free_index(types: &[TicketType]) -> Result<u8, Failure> {
     })
 }
 
-/// Edits a type that is there. An earlier edit may have died on its way, this very
-/// one among them: so that is finished first.
+/// Edits a type that is there. Where it already is as wished, an earlier request
+/// was carried out, and its answer or the rest of its way to Redis was lost: so
+/// that is done again. Another capacity begins where what an earlier one left is done.
 async fn change(
     catalogue: &Catalogue,
     event: &Event,
@@ -177,9 +178,10 @@ async fn change(
         return Err(other_kind(&current));
     }
     let is_done = wish.is_met_by(&current);
-    match is_done {
-        true => follow_up(catalogue, &event.id, &current).await?,
-        false => capacity::finish(catalogue, &event.id, &current).await?,
+    if is_done {
+        follow_up(catalogue, &event.id, &current).await?;
+    } else if wish.capacity.is_some_and(|capacity| capacity != current.capacity) {
+        capacity::finish(catalogue, &event.id, &current).await?;
     }
     match expectation {
         Some(Expectation::Absent) => {
