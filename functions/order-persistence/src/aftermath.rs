@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use contracts::messages::OrderIntent;
-use domain::{Epoch, Order, Rejection, SeatLabel, Standing, UnitId};
+use domain::{Epoch, Order, OrderId, Rejection, SeatLabel, Standing, UnitId};
 use dynamo_store::{NoSuchUnit, Refused, StoreError, TakenUnit, UnitOwner};
 use fault_points::{
     PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
@@ -12,14 +12,17 @@ use fault_points::{
 use lambda_kit::batch::{Deadline, OutOfTime};
 use lambda_kit::{Causes, clock};
 use queues::SendError;
-use redis_store::{RedisStoreError, Settle, Settled};
+use redis_store::{RedisStoreError, Released, Settle, Settled};
 use tokio::time::timeout;
 
 use crate::epochs::Epochs;
 use crate::handler::Persistence;
 
-/// Before an invocation's time for work is over, telling Redis of a commit ends: a message
-/// that waits for a Redis that stands still would come back, although it is done with.
+/// So long Redis may take to hear of a commit. Longer, and one that stands still would be
+/// what all other events' intents wait for; the stream tells it, too.
+const TELLING: Duration = Duration::from_secs(1);
+/// So long before the time for work is over it ends in any case: a message that is done
+/// with would come back.
 const A_MOMENT: Duration = Duration::from_millis(100);
 
 /// Why an intent is not done with; its message comes back.
@@ -62,7 +65,7 @@ impl Persistence {
     /// stream does it; the message is done with.
     pub(crate) async fn committed(&self, order: &Order, epochs: &Epochs<'_>, deadline: Deadline) {
         reached(PERSISTENCE_COMMITTED).await;
-        let time = deadline.for_work().saturating_sub(A_MOMENT);
+        let time = deadline.for_work().saturating_sub(A_MOMENT).min(TELLING);
         let told = timeout(time, self.settle(order, epochs)).await;
         if let Err(error) = told.unwrap_or(Err(OutOfTime.into())) {
             tracing::warn!(order = %order.id, error = %Causes(&error), "settling is left to the stream");
@@ -167,7 +170,13 @@ impl Persistence {
         let released = self.inventory.release(&intent.event, epoch, &intent.order, &customer).await;
         reached(PERSISTENCE_RELEASED).await;
         match released {
-            Ok(_) => Ok(()),
+            Ok(Released::StaleEpoch { active }) => {
+                report(&intent.order, epoch, Settled::StaleEpoch { active });
+                Ok(())
+            }
+            Ok(
+                Released::GivenBack | Released::NoHold | Released::Unknown | Released::Unavailable,
+            ) => Ok(()),
             Err(error) if self.time.is_too_late(intent.expires_at, clock::now()) => {
                 tracing::warn!(order = %intent.order, %error, "a hold is left to lapse");
                 Ok(())
@@ -186,7 +195,7 @@ impl Persistence {
         {
             settled = self.inventory.settle(&Settle::of(&order, epoch, true)).await?;
         }
-        report(order, epoch, settled);
+        report(&order.id, epoch, settled);
         Ok(())
     }
 }
@@ -200,8 +209,7 @@ fn seats_of<'a>(units: impl Iterator<Item = &'a UnitId>) -> Vec<SeatLabel> {
     units.filter_map(seat).collect()
 }
 
-fn report(order: &Order, epoch: Epoch, settled: Settled) {
-    let order = &order.id;
+fn report(order: &OrderId, epoch: Epoch, settled: Settled) {
     match settled {
         Settled::Applied | Settled::Ignored => {}
         Settled::Lost => tracing::error!(

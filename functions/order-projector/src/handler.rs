@@ -99,7 +99,8 @@ impl Projector {
             }
             Err(error) => error,
         };
-        tracing::warn!(order = %order.id, error = %Causes(&error), "to be settled later");
+        let event = &order.event;
+        tracing::warn!(order = %order.id, %event, error = %Causes(&error), "to be settled later");
         let retry = SettleRetry {
             order: order.id,
             customer: order.customer.clone(),

@@ -33,7 +33,8 @@ pub fn nudges<'a>(changed: impl IntoIterator<Item = Changed<'a>>) -> Vec<LiveUpd
 /// Refused before it held anything: the fan has the answer, and no unit moved. A
 /// sold-out event has a million of these. What persistence refuses was held first,
 /// and was created then. And where two requests had one key, one of them may have been
-/// told that it holds something before the other one's refusal was stored: B23.
+/// told that it holds something before the other one's refusal was stored: B23. (Who is
+/// told so after this was looked at learns the end when it reads its order.)
 fn was_told_at_once(Changed { order, never_held }: &Changed<'_>) -> bool {
     match &order.rejection {
         Some(

@@ -126,7 +126,11 @@ impl Settler {
         for _ in 0..ROUNDS {
             match self.inventory.release(&event.id, event.epoch, &order.id, &customer).await? {
                 Released::GivenBack | Released::NoHold => return Ok(Settlement::Done),
-                Released::Unknown => return Ok(Settlement::NeverHeld),
+                Released::Unknown if order.epoch == event.epoch => {
+                    return Ok(Settlement::NeverHeld);
+                }
+                // What an earlier inventory knew of it is gone, as its hold is.
+                Released::Unknown => return Ok(Settlement::Done),
                 // Its hold is gone with the inventory it was in. The next one is built
                 // from what DynamoDB says.
                 Released::Unavailable => return Ok(Settlement::Done),

@@ -72,7 +72,7 @@ async fn a_letter_that_says_little_more_than_whose_order_it_is_answers_the_fans_
 }
 
 #[tokio::test]
-async fn a_damaged_copy_beside_the_good_one_costs_the_fan_nothing() {
+async fn a_damaged_copy_beside_the_good_one_does_not_speak_for_it() {
     for kind in Kind::ALL {
         let (house, good) = ordered(kind).await;
         let damaged = OrderIntent { lines: Vec::new(), ..good.clone() };
