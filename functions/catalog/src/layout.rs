@@ -54,6 +54,12 @@ impl Layout {
         seated.into_iter().all(|one| self.seat_count(&one.id) == one.ceiling)
     }
 
+    /// Whether it holds all seats that these types say there are, or more.
+    pub(crate) fn covers(&self, types: &[TicketType]) -> bool {
+        let mut seated = types.iter().filter(|one| one.kind == TicketKind::ReservedSeating);
+        seated.all(|one| self.seat_count(&one.id) >= one.ceiling)
+    }
+
     /// Whether it holds all seats that an inventory has, by these types. A type that
     /// is none of them came later.
     pub(crate) fn has_all(&self, types: &[TicketType], counts: &[TypeCounts]) -> bool {

@@ -53,6 +53,10 @@ async fn take_snapshot(catalogue: &Catalogue, id: &EventId) -> Result<SeatsBody,
     let types = catalogue.store.ticket_types_list(id, Consistency::Eventual).await.or_fail()?;
     let layout = catalogue.layouts.of(id, &types).await.or_fail()?;
     if !event.activated {
+        if !layout.covers(&types) {
+            // A section is being added this very moment: its type says so, the hall not yet.
+            return Err(Failure::new(Reason::Unavailable).with_detail(Text::NotLoadedYet));
+        }
         return Ok(before_the_first_sale(id, &layout, &types));
     }
     if let Some(body) = read_snapshot(catalogue, &event, &layout, &types).await? {

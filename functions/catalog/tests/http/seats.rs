@@ -101,6 +101,24 @@ fn lagging() -> Fault {
 }
 
 #[tokio::test]
+async fn no_map_before_the_first_sale_lacks_a_section_that_its_position_says_is_there() {
+    let office = Office::with_show().await;
+    let section = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
+    office.create("/events/show/seat-map/sections/B", &section).await;
+    // The types are as they are now, the sections as before there were any.
+    let hall = office.wire.stop("Query", "section#");
+    let router = office.another_environment();
+    let lagging = async {
+        hall.arrived().await;
+        office.wire.next("Query", lagging());
+        hall.open();
+    };
+    let (early, ()) = futures::join!(TestRequest::get("/events/show/seats").send(&router), lagging);
+    assert_eq!((early.status, office.wire.is_spent()), (503, true), "{}", early.raw.body);
+    assert_eq!(states(&snapshot(&office).await).len(), 8);
+}
+
+#[tokio::test]
 async fn what_happens_while_a_snapshot_is_made_whole_is_told_to_who_goes_on_from_it() {
     let office = Office::with_sale().await;
     // Reads the hall.
