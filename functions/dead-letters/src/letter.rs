@@ -30,7 +30,7 @@ impl Letter {
         Self {
             reason,
             detail: attribute(record, "detail").unwrap_or_default().to_owned(),
-            traces: serde_json::from_str(&text).ok(),
+            traces: IntentTraces::read(&text),
             text,
         }
     }

@@ -63,6 +63,21 @@ async fn whatever_else_is_broken_the_order_ends_and_its_fan_is_told() {
 }
 
 #[tokio::test]
+async fn what_is_no_value_hides_no_name() {
+    let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+    for nothing in ["1e400", r#""\ud800""#, &deep] {
+        let desk = Desk::of(10, 4).await;
+        let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
+        let mut letter = serde_json::to_value(&intent).unwrap();
+        letter["epoch"] = json!("here");
+        let letter = letter.to_string().replace(r#""here""#, nothing);
+        assert!(desk.batch(&[text(&letter)]).await.is_empty(), "{letter}");
+        assert_eq!(desk.order(&intent).await.rejection, Some(Rejection::Unprocessable), "{letter}");
+        assert_eq!(desk.counts("floor").await, (0, 0, 10), "{letter}");
+    }
+}
+
+#[tokio::test]
 async fn when_it_was_held_is_kept_where_it_can_be_read() {
     let desk = Desk::of(10, 0).await;
     let intent = desk.sale.hold("ann", "k", vec![places(2)]).await;
