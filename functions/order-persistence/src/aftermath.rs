@@ -170,12 +170,17 @@ impl Persistence {
         let released = self.inventory.release(&intent.event, epoch, &intent.order, &customer).await;
         reached(PERSISTENCE_RELEASED).await;
         match released {
-            Ok(Released::StaleEpoch { active }) => {
+            Ok(Released::StaleEpoch { active }) if active < epoch => {
                 report(&intent.order, epoch, Settled::StaleEpoch { active });
                 Ok(())
             }
+            // A hold of another epoch is gone with its inventory.
             Ok(
-                Released::GivenBack | Released::NoHold | Released::Unknown | Released::Unavailable,
+                Released::GivenBack
+                | Released::NoHold
+                | Released::Unknown
+                | Released::Unavailable
+                | Released::StaleEpoch { .. },
             ) => Ok(()),
             Err(error) if self.time.is_too_late(intent.expires_at, clock::now()) => {
                 tracing::warn!(order = %intent.order, %error, "a hold is left to lapse");
