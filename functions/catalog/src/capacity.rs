@@ -75,13 +75,14 @@ async fn lower(
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
     let withdrawals = Withdrawals::of(catalogue, &event);
-    let mut take = withdrawals.take(&cut.id()?, line.clone()).await?;
-    if !matches!(take, Take::Taken { .. }) {
-        make_room(catalogue, &event, &next, &cut).await?;
-        take = withdrawals.take(&cut.id()?, line).await?;
-    }
-    if !matches!(take, Take::Taken { .. }) {
-        return Err(too_low(catalogue, &event, &next, capacity).await);
+    let take = || async { withdrawals.take(&cut.id()?, line.clone()).await };
+    if !matches!(take().await?, Take::Taken { .. }) {
+        if !make_room(catalogue, &event, &next, &cut, fewer).await? {
+            return Err(too_low(catalogue, &event, &next, capacity).await);
+        }
+        if !matches!(take().await?, Take::Taken { .. }) {
+            return Err(too_many_edits());
+        }
     }
     let lowered = TicketType { capacity, ..next };
     for _ in 0..ATTEMPTS {
@@ -106,30 +107,36 @@ async fn lower(
     Err(too_many_edits())
 }
 
-/// Too few places are free. Another edit may have been first; or one that broke off, or
-/// is as far as this one, has taken them for the same version: only one of them can count.
+/// Too few places are free. Another edit may have been first; or some that broke off, or are
+/// as far as this one, have taken them: of those for one version only one can count. Whether
+/// places were given back; they are not where this would not be enough.
 async fn make_room(
     catalogue: &Catalogue,
     event: &Event,
     next: &TicketType,
     wanted: &Cut,
-) -> Result<(), Failure> {
+    places: u32,
+) -> Result<bool, Failure> {
     let (id, withdrawals) = (&event.id, Withdrawals::of(catalogue, event));
+    let cuts = cuts_of(catalogue, id, next).await?;
+    // Read after them: while the version is the same, none of them came to count by it.
     let current = catalogue.store.ticket_type_fetch(id, &next.id).await.or_fail()?;
     let current = current.ok_or(Reason::UnknownTicketType)?;
     if current.version != wanted.version {
         finish(catalogue, id, &current).await?;
         return Err(Reason::VersionMismatch.into());
     }
-    for cut in cuts_of(catalogue, id, &current).await? {
-        let is_rival = Cut::read(&cut.id)
-            .is_some_and(|rival| rival.version == wanted.version && rival != *wanted);
-        let is_taking = [WithdrawalState::Taking, WithdrawalState::Taken].contains(&cut.state);
-        if is_rival && is_taking {
-            withdrawals.give_back(&cut.id).await?;
-        }
+    let rivals: Vec<&Withdrawal> = cuts.iter().filter(|cut| wanted.is_rival_of(cut)).collect();
+    let theirs: usize = rivals.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
+    let counts = counts_of(catalogue, event, &next.id).await;
+    let remaining = counts.map_or(0, |counts| counts.remaining);
+    if rivals.is_empty() || remaining as usize + theirs < places as usize {
+        return Ok(false);
     }
-    Ok(())
+    for rival in rivals {
+        withdrawals.give_back(&rival.id).await?;
+    }
+    Ok(true)
 }
 
 /// More are sold or held than the capacity leaves room for: with the numbers.

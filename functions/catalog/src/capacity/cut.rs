@@ -34,6 +34,15 @@ impl Cut {
             capacity: next()?.parse().ok()?,
         })
     }
+
+    /// Whether this is another cut that has places, or is about to, and does not count: at
+    /// most one of the two ever will.
+    pub(super) fn is_rival_of(&self, other: &Withdrawal) -> bool {
+        use WithdrawalState::{Returning, Taken, Taking};
+        let is_other = Self::read(&other.id)
+            .is_some_and(|other| other.version <= self.version && other != *self);
+        is_other && [Taking, Taken, Returning].contains(&other.state)
+    }
 }
 
 /// A cut whose name is no id; its numbers always make one.

@@ -21,7 +21,7 @@ use domain::{
     CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, Wanted,
     WithdrawalId,
 };
-use dynamo_store::{Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
+use dynamo_store::{StoreError, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use lambda_kit::http::Failure;
 use store_failures::OrFail;
@@ -252,9 +252,10 @@ impl<'a> Withdrawals<'a> {
     ) -> Result<Option<Withdrawal>, Failure> {
         let next =
             Withdrawal { state, version: record.version.saturating_add(1), ..record.clone() };
-        match self.catalogue.store.withdrawal_update(&self.event.id, &next).await.or_fail()? {
-            WithdrawalUpdated::Updated => Ok(Some(next)),
-            WithdrawalUpdated::VersionMismatch(_) => Ok(None),
+        match self.catalogue.store.withdrawal_update(&self.event.id, &next).await {
+            Ok(WithdrawalUpdated::Updated) => Ok(Some(next)),
+            Ok(WithdrawalUpdated::VersionMismatch(_)) | Err(StoreError::Contended(_)) => Ok(None),
+            Err(error) => Err(error).or_fail(),
         }
     }
 }

@@ -263,24 +263,53 @@ async fn whatever_comes_after_a_lower_that_died_the_capacity_is_what_can_be_sold
     }
 }
 
+/// The write of a capacity, not those of its cut.
+const CAPACITY_WRITE: &str = "#ceiling <= :ceiling";
+
 #[tokio::test]
-async fn of_two_lowers_without_room_for_both_the_later_makes_room_and_the_first_is_told() {
+async fn of_two_lowers_without_room_for_both_one_makes_room_and_the_other_is_told() {
     let office = Office::with_sale().await;
     sell(&office, 44).await;
-    // The first has its 14 places and is about to say so.
-    let first = office.wire.stop("TransactWriteItems", "#ceiling <= :ceiling");
+    // The first has its 14 places and is about to say so; then the second has its 18.
+    let [first, second] = [(); 2].map(|()| office.wire.stop("TransactWriteItems", CAPACITY_WRITE));
+    let lower = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+    let slow = office.another_environment();
+    let (told, rival, ()) = futures::join!(
+        async {
+            let told = lower.json(&places(50)).send(&slow).await;
+            second.open();
+            told
+        },
+        async {
+            first.arrived().await;
+            office.edit(FLOOR, 1, &places(46)).await
+        },
+        async {
+            second.arrived().await;
+            first.open();
+        }
+    );
+    assert_eq!((told.status, rival.status), (412, 200), "{}", told.raw.body);
+    let after = office.ticket_type("floor").await;
+    assert_eq!((&after["capacity"], &after["remaining"]), (&json!(46), &json!(2)));
+}
+
+#[tokio::test]
+async fn a_lower_for_which_there_never_is_room_leaves_another_alone() {
+    let office = Office::with_sale().await;
+    sell(&office, 44).await;
+    let about_to_count = office.wire.stop("TransactWriteItems", CAPACITY_WRITE);
     let lower = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
     let slow = office.another_environment();
     let rival = async {
-        first.arrived().await;
-        let rival = office.edit(FLOOR, 1, &places(46)).await;
-        first.open();
-        rival
+        about_to_count.arrived().await;
+        let refused = office.edit(FLOOR, 1, &places(30)).await;
+        about_to_count.open();
+        refused
     };
-    let (first, rival) = futures::join!(lower.json(&places(50)).send(&slow), rival);
-    assert_eq!((first.status, rival.status), (412, 200), "{}", first.raw.body);
-    let after = office.ticket_type("floor").await;
-    assert_eq!((&after["capacity"], &after["remaining"]), (&json!(46), &json!(2)));
+    let (lowered, refused) = futures::join!(lower.json(&places(50)).send(&slow), rival);
+    assert_eq!((lowered.status, refused.status), (200, 409), "{}", lowered.raw.body);
+    assert_eq!(office.remaining("floor").await, 6);
 }
 
 #[tokio::test]
