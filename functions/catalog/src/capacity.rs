@@ -16,7 +16,7 @@
 //! ceiling − capacity, and whoever dies in between leaves places out of sale that should be
 //! in it, never the other way round: the next edit of the type puts that right. (A cut that
 //! does not count yet may be somebody's who is about to write its capacity. It makes room
-//! for another one of the same version that finds too few places.)
+//! for another one of the same version that finds too few places, where that is enough.)
 
 mod cut;
 
@@ -25,6 +25,7 @@ use contracts::problem::{FieldError, Problem, Reason, Text};
 use domain::{Event, EventId, Line, TicketKind, TicketType, Wanted};
 use dynamo_store::{CapacityWritten, CatalogStore, TicketTypeResized, Withdrawal, WithdrawalState};
 use lambda_kit::http::Failure;
+use redis_store::TypeCounts;
 use store_failures::OrFail;
 
 use crate::catalogue::Catalogue;
@@ -36,6 +37,8 @@ use cut::{Cut, Returns, plan};
 
 /// So often another edit may come between.
 const ATTEMPTS: u32 = 8;
+/// So often places are taken that others may have.
+const TAKES: u32 = 3;
 
 /// Writes a type's next version with another capacity. Afterwards it wants [`finish`].
 pub(crate) async fn change(
@@ -74,16 +77,7 @@ async fn lower(
     let event = stock::loaded(catalogue, id).await?;
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
-    let withdrawals = Withdrawals::of(catalogue, &event);
-    let take = || async { withdrawals.take(&cut.id()?, line.clone()).await };
-    if !matches!(take().await?, Take::Taken { .. }) {
-        if !make_room(catalogue, &event, &next, &cut, fewer).await? {
-            return Err(too_low(catalogue, &event, &next, capacity).await);
-        }
-        if !matches!(take().await?, Take::Taken { .. }) {
-            return Err(too_many_edits());
-        }
-    }
+    take_places(catalogue, &event, &next, &cut, line).await?;
     let lowered = TicketType { capacity, ..next };
     for _ in 0..ATTEMPTS {
         let counted = match catalogue.store.withdrawal_fetch(id, &cut.id()?).await.or_fail()? {
@@ -107,16 +101,35 @@ async fn lower(
     Err(too_many_edits())
 }
 
-/// Too few places are free. Another edit may have been first; or some that broke off, or are
-/// as far as this one, have taken them: of those for one version only one can count. Whether
-/// places were given back; they are not where this would not be enough.
+/// Takes the places of a cut. Where too few are free others may be in the way, who come and
+/// go: so it is tried again as long as there can be enough.
+async fn take_places(
+    catalogue: &Catalogue,
+    event: &Event,
+    next: &TicketType,
+    cut: &Cut,
+    line: Line,
+) -> Result<(), Failure> {
+    let withdrawals = Withdrawals::of(catalogue, event);
+    for _ in 0..TAKES {
+        if let Take::Taken { .. } = withdrawals.take(&cut.id()?, line.clone()).await? {
+            return Ok(());
+        }
+        make_room(catalogue, event, next, cut, line.count()).await?;
+    }
+    Err(too_many_edits())
+}
+
+/// Another edit may have been first; or some that broke off, or are as far as this one, have
+/// taken places: of those for one version only one can count. They are given back where there
+/// are enough places then.
 async fn make_room(
     catalogue: &Catalogue,
     event: &Event,
     next: &TicketType,
     wanted: &Cut,
-    places: u32,
-) -> Result<bool, Failure> {
+    places: usize,
+) -> Result<(), Failure> {
     let (id, withdrawals) = (&event.id, Withdrawals::of(catalogue, event));
     let cuts = cuts_of(catalogue, id, next).await?;
     // Read after them: while the version is the same, none of them came to count by it.
@@ -126,35 +139,42 @@ async fn make_room(
         finish(catalogue, id, &current).await?;
         return Err(Reason::VersionMismatch.into());
     }
-    let rivals: Vec<&Withdrawal> = cuts.iter().filter(|cut| wanted.is_rival_of(cut)).collect();
-    let theirs: usize = rivals.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
-    let counts = counts_of(catalogue, event, &next.id).await;
-    let remaining = counts.map_or(0, |counts| counts.remaining);
-    if rivals.is_empty() || remaining as usize + theirs < places as usize {
-        return Ok(false);
-    }
-    for rival in rivals {
+    let (going, staying): (Vec<_>, Vec<_>) = cuts
+        .iter()
+        .filter(|cut| wanted.is_rival_of(cut))
+        .partition(|cut| cut.state == WithdrawalState::Returning);
+    for rival in going {
         withdrawals.give_back(&rival.id).await?;
     }
-    Ok(true)
+    let theirs: usize = staying.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
+    let counts = counts_of(catalogue, event, &next.id).await;
+    if counts.as_ref().is_none_or(|counts| counts.remaining as usize + theirs < places) {
+        return Err(too_low(next, wanted.capacity, counts, theirs));
+    }
+    for rival in staying {
+        withdrawals.give_back(&rival.id).await?;
+    }
+    Ok(())
 }
 
-/// More are sold or held than the capacity leaves room for: with the numbers.
-async fn too_low(
-    catalogue: &Catalogue,
-    event: &Event,
+/// More are sold or held than the capacity leaves room for: with the numbers. What other
+/// edits have taken for now could still be had.
+fn too_low(
     next: &TicketType,
     capacity: u32,
+    counts: Option<TypeCounts>,
+    taken_for_now: usize,
 ) -> Failure {
     let problem = |detail: Text| {
         let errors = vec![FieldError::new("/capacity", detail.clone())];
         Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
     };
-    let Some(counts) = counts_of(catalogue, event, &next.id).await else {
+    let Some(counts) = counts else {
         return problem(Text::BelowSoldUncounted { capacity: capacity as usize });
     };
-    let lowest = next.capacity.saturating_sub(counts.remaining);
-    problem(Text::BelowSold { lowest: lowest as usize, capacity: next.capacity as usize })
+    let can_be_had = counts.remaining as usize + taken_for_now;
+    let lowest = (next.capacity as usize).saturating_sub(can_be_had);
+    problem(Text::BelowSold { lowest, capacity: next.capacity as usize })
         .with_member("capacity", next.capacity)
         .with_member("lowest_capacity", lowest)
         .with_member("sold", counts.sold)

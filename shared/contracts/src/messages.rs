@@ -136,7 +136,8 @@ impl IntentHead {
 }
 
 /// What can be read of an intent whose message is damaged: whose order it is, or
-/// nothing could be done for it, and of the rest whatever is as a till writes it.
+/// nothing could be done for it, and of the rest whatever is as a till writes it (none of
+/// it where something of it is no value at all).
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub struct IntentTraces {
     /// The order.

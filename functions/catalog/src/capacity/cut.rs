@@ -154,6 +154,30 @@ mod tests {
     }
 
     #[test]
+    fn rivals_have_places_and_do_not_count() {
+        use WithdrawalState::{Refused, Returned, Returning, Taken, Taking};
+        let wanted = Cut { index: 1, version: 3, capacity: 9 };
+        let is_rival = |version, state| wanted.is_rival_of(&cut(version, 10, state));
+        for (state, has_places) in [
+            (Taking, true),
+            (Taken, true),
+            (Returning, true),
+            (Counted, false),
+            (Refused, false),
+            (Returned, false),
+        ] {
+            assert_eq!(
+                [2, 3].map(|version| is_rival(version, state)),
+                [has_places; 2],
+                "{state:?}"
+            );
+            assert!(!is_rival(4, state), "it is of a version that this one is too late for");
+        }
+        let itself = Withdrawal { id: wanted.id().unwrap(), ..cut(3, 10, Taken) };
+        assert!(!wanted.is_rival_of(&itself));
+    }
+
+    #[test]
     fn what_the_capacity_wants_withdrawn_stays() {
         let cuts = [cut(1, 14, Counted), cut(3, 100, Counted)];
         assert_eq!(planned(&cuts, 114), (vec![], 0));

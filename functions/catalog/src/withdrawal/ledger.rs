@@ -144,8 +144,10 @@ impl<'a> Withdrawals<'a> {
             version: record.version.saturating_add(1),
             ..record.clone()
         };
-        self.catalogue.store.withdrawal_update(&self.event.id, &trimmed).await.or_fail()?;
-        Ok(())
+        match self.catalogue.store.withdrawal_update(&self.event.id, &trimmed).await {
+            Ok(_) | Err(StoreError::Contended(_)) => Ok(()),
+            Err(error) => Err(error).or_fail(),
+        }
     }
 
     /// The record of this withdrawal, begun where there is none or an ended one;

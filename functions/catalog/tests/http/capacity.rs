@@ -309,6 +309,7 @@ async fn a_lower_for_which_there_never_is_room_leaves_another_alone() {
     };
     let (lowered, refused) = futures::join!(lower.json(&places(50)).send(&slow), rival);
     assert_eq!((lowered.status, refused.status), (200, 409), "{}", lowered.raw.body);
+    assert_eq!(numbers(&refused, &["lowest_capacity", "remaining"]), [Some(44), Some(6)]);
     assert_eq!(office.remaining("floor").await, 6);
 }
 
