@@ -37,8 +37,8 @@ use cut::{Cut, Returns, plan};
 
 /// So often another edit may come between.
 const ATTEMPTS: u32 = 8;
-/// So often places are taken that others may have.
-const TAKES: u32 = 3;
+/// So often room is made for places.
+const ROUNDS: u32 = 2;
 
 /// Writes a type's next version with another capacity. Afterwards it wants [`finish`].
 pub(crate) async fn change(
@@ -111,18 +111,19 @@ async fn take_places(
     line: Line,
 ) -> Result<(), Failure> {
     let withdrawals = Withdrawals::of(catalogue, event);
-    for _ in 0..TAKES {
+    let mut rounds = 0..ROUNDS;
+    loop {
         if let Take::Taken { .. } = withdrawals.take(&cut.id()?, line.clone()).await? {
             return Ok(());
         }
+        rounds.next().ok_or_else(too_many_edits)?;
         make_room(catalogue, event, next, cut, line.count()).await?;
     }
-    Err(too_many_edits())
 }
 
 /// Another edit may have been first; or some that broke off, or are as far as this one, have
-/// taken places: of those for one version only one can count. They are given back where there
-/// are enough places then.
+/// taken places: of those for one version only one can count. What was taken in part is given
+/// back, and what was taken whole where there are enough places then.
 async fn make_room(
     catalogue: &Catalogue,
     event: &Event,
@@ -139,19 +140,24 @@ async fn make_room(
         finish(catalogue, id, &current).await?;
         return Err(Reason::VersionMismatch.into());
     }
-    let (going, staying): (Vec<_>, Vec<_>) = cuts
-        .iter()
-        .filter(|cut| wanted.is_rival_of(cut))
-        .partition(|cut| cut.state == WithdrawalState::Returning);
-    for rival in going {
+    let is_taken = |cut: &&Withdrawal| cut.state == WithdrawalState::Taken;
+    let is_own = |cut: &&Withdrawal| Cut::read(&cut.id).as_ref() == Some(wanted);
+    if cuts.iter().filter(is_own).any(|cut| is_taken(&cut)) {
+        // By the same request, sent twice.
+        return Ok(());
+    }
+    let rivals = cuts.iter().filter(|cut| wanted.is_rival_of(cut));
+    let (whole, partial): (Vec<_>, Vec<_>) = rivals.partition(is_taken);
+    // How many places these have nobody knows. Who still takes some begins anew.
+    for rival in partial {
         withdrawals.give_back(&rival.id).await?;
     }
-    let theirs: usize = staying.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
+    let theirs: usize = whole.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
     let counts = counts_of(catalogue, event, &next.id).await;
     if counts.as_ref().is_none_or(|counts| counts.remaining as usize + theirs < places) {
         return Err(too_low(next, wanted.capacity, counts, theirs));
     }
-    for rival in staying {
+    for rival in whole {
         withdrawals.give_back(&rival.id).await?;
     }
     Ok(())

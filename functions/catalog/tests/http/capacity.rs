@@ -314,6 +314,28 @@ async fn a_lower_for_which_there_never_is_room_leaves_another_alone() {
 }
 
 #[tokio::test]
+async fn what_a_lower_that_died_has_not_taken_is_not_counted_as_if_it_had() {
+    for calls in 0..60 {
+        let office = Office::with_sale().await;
+        sell(&office, 60).await;
+        let _ = office.wire.take_sent();
+        let lower = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+        office.wire.break_after(calls);
+        let lowered = lower.json(&places(60)).send(&office.router).await;
+        office.wire.heal();
+        if lowered.status == 200 {
+            return;
+        }
+        if office.ticket_type("floor").await["version"] == 1 {
+            let refused = office.edit(FLOOR, 1, &places(50)).await;
+            assert_eq!(refused.status, 409, "{calls}: {}", refused.raw.body);
+            assert_eq!(numbers(&refused, &["lowest_capacity"]), [Some(60)], "{calls}");
+        }
+    }
+    panic!("the lower never got through");
+}
+
+#[tokio::test]
 async fn two_operators_who_send_the_same_edit_at_once_both_have_made_it() {
     for capacity in [50, 80] {
         let office = Office::with_sale().await;
