@@ -123,7 +123,8 @@ async fn take_places(
 
 /// Another edit may have been first; or some that broke off, or are as far as this one, have
 /// taken places: of those for one version only one can count. What was taken in part is given
-/// back, and what was taken whole where there are enough places then.
+/// back, and what was taken whole where there are enough places then. That there are too few
+/// is said only where nobody's cut changed while they were counted.
 async fn make_room(
     catalogue: &Catalogue,
     event: &Event,
@@ -132,6 +133,9 @@ async fn make_room(
     places: usize,
 ) -> Result<(), Failure> {
     let (id, withdrawals) = (&event.id, Withdrawals::of(catalogue, event));
+    for rival in cuts_of(catalogue, id, next).await?.iter().filter(|cut| wanted.is_rival_of(cut)) {
+        withdrawals.give_up(rival).await?;
+    }
     let cuts = cuts_of(catalogue, id, next).await?;
     // Read after them: while the version is the same, none of them came to count by it.
     let current = catalogue.store.ticket_type_fetch(id, &next.id).await.or_fail()?;
@@ -140,27 +144,30 @@ async fn make_room(
         finish(catalogue, id, &current).await?;
         return Err(Reason::VersionMismatch.into());
     }
-    let is_taken = |cut: &&Withdrawal| cut.state == WithdrawalState::Taken;
-    let is_own = |cut: &&Withdrawal| Cut::read(&cut.id).as_ref() == Some(wanted);
-    if cuts.iter().filter(is_own).any(|cut| is_taken(&cut)) {
-        // By the same request, sent twice.
-        return Ok(());
-    }
-    let rivals = cuts.iter().filter(|cut| wanted.is_rival_of(cut));
-    let (whole, partial): (Vec<_>, Vec<_>) = rivals.partition(is_taken);
-    // How many places these have nobody knows. Who still takes some begins anew.
-    for rival in partial {
-        withdrawals.give_back(&rival.id).await?;
-    }
-    let theirs: usize = whole.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
+    let rivals: Vec<_> = cuts.iter().filter(|cut| wanted.is_rival_of(cut)).collect();
+    let theirs: usize = rivals.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
     let counts = counts_of(catalogue, event, &next.id).await;
     if counts.as_ref().is_none_or(|counts| counts.remaining as usize + theirs < places) {
-        return Err(too_low(next, wanted.capacity, counts, theirs));
+        let is_moving = |cut: &Withdrawal| {
+            let state = cut.state;
+            [WithdrawalState::Taking, WithdrawalState::Returning].contains(&state)
+        };
+        let is_quiet = !cuts.iter().any(is_moving) && !has_own(&cuts, wanted);
+        return match is_quiet && cuts_of(catalogue, id, next).await? == cuts {
+            true => Err(too_low(next, wanted.capacity, counts, theirs)),
+            false => Ok(()),
+        };
     }
-    for rival in whole {
+    for rival in rivals {
         withdrawals.give_back(&rival.id).await?;
     }
     Ok(())
+}
+
+/// Whether the same edit, sent twice, has taken the cut.
+fn has_own(cuts: &[Withdrawal], wanted: &Cut) -> bool {
+    let is_own = |cut: &&Withdrawal| Cut::read(&cut.id).as_ref() == Some(wanted);
+    cuts.iter().filter(is_own).any(|cut| cut.state == WithdrawalState::Taken)
 }
 
 /// More are sold or held than the capacity leaves room for: with the numbers. What other

@@ -126,6 +126,22 @@ impl<'a> Withdrawals<'a> {
         Err(too_many())
     }
 
+    /// Gives back a withdrawal that was taken in part, as it was read: not one that has got
+    /// all it wants meanwhile.
+    pub(crate) async fn give_up(&self, record: &Withdrawal) -> Result<(), Failure> {
+        match record.state {
+            WithdrawalState::Taking => self.undo(record, WithdrawalState::Returned).await?,
+            WithdrawalState::Returning => {
+                self.finish_returning(record, WithdrawalState::Returned).await?
+            }
+            WithdrawalState::Taken
+            | WithdrawalState::Counted
+            | WithdrawalState::Refused
+            | WithdrawalState::Returned => true,
+        };
+        Ok(())
+    }
+
     /// Gives back the orders that a cut does not keep, and drops them from its record.
     /// Another request may do the same: that is as good.
     pub(crate) async fn trim(&self, record: &Withdrawal) -> Result<(), Failure> {
