@@ -29,7 +29,7 @@ use redis_store::TypeCounts;
 use store_failures::OrFail;
 
 use crate::catalogue::Catalogue;
-use crate::stock;
+use crate::stock::{self, sync};
 use crate::ticket_type::counts_of;
 use crate::withdrawal::{Take, Withdrawals};
 pub(crate) use cut::PREFIX as CUT_PREFIX;
@@ -44,6 +44,7 @@ const ROUNDS: u32 = 2;
 pub(crate) async fn change(
     catalogue: &Catalogue,
     event: &Event,
+    current: &TicketType,
     next: TicketType,
     capacity: u32,
 ) -> Result<TicketType, Failure> {
@@ -57,7 +58,7 @@ pub(crate) async fn change(
         }
     }
     if capacity < next.capacity {
-        lower(catalogue, &event.id, next, capacity).await
+        lower(catalogue, &event.id, current, next, capacity).await
     } else {
         raise(catalogue, &event.id, next, capacity).await
     }
@@ -66,6 +67,7 @@ pub(crate) async fn change(
 async fn lower(
     catalogue: &Catalogue,
     id: &EventId,
+    current: &TicketType,
     next: TicketType,
     capacity: u32,
 ) -> Result<TicketType, Failure> {
@@ -75,6 +77,8 @@ async fn lower(
         return Err(FieldError::new("/capacity", detail).into());
     }
     let event = stock::loaded(catalogue, id).await?;
+    // Places that an edit made which died before Redis knew of them can be taken, too.
+    sync::ticket_type(catalogue, id, current).await?;
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
     take_places(catalogue, &event, &next, &cut, line).await?;

@@ -214,7 +214,7 @@ async fn edit(
     };
     let changed = match wish.capacity {
         Some(capacity) if capacity != current.capacity => {
-            capacity::change(catalogue, event, next, capacity).await?
+            capacity::change(catalogue, event, &current, next, capacity).await?
         }
         Some(_) | None => {
             update(catalogue, &event.id, &next).await?;

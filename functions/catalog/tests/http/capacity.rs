@@ -241,6 +241,25 @@ async fn whatever_comes_after_a_raise_that_died_the_capacity_is_what_can_be_sold
     }
 }
 
+#[tokio::test]
+async fn a_lower_after_a_raise_that_died_takes_the_places_that_redis_did_not_know_of() {
+    for calls in 0..60 {
+        let office = Office::with_sale().await;
+        sell(&office, 64).await;
+        let raise = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+        office.wire.break_after(calls);
+        let raised = raise.json(&places(100)).send(&office.router).await;
+        office.wire.heal();
+        let lowered = resize(&office, 90).await;
+        assert_eq!(lowered.status, 200, "{calls}: {}", lowered.raw.body);
+        assert_eq!(office.remaining("floor").await, 26, "{calls}");
+        if raised.status == 200 {
+            return;
+        }
+    }
+    panic!("the raise never got through");
+}
+
 /// A lower that dies anywhere, and another edit instead of its repeat.
 #[tokio::test]
 async fn whatever_comes_after_a_lower_that_died_the_capacity_is_what_can_be_sold() {
