@@ -79,6 +79,10 @@ async fn write_under(
     match part {
         Part::Sale => inventory.sale_set(id, epoch, &sale_control(event)).await.or_fail(),
         Part::Type(ticket_type) => {
+            // Before there was an epoch its ceiling may have sunk again: since then it only
+            // grows, and Redis never takes one back.
+            let read = catalogue.store.ticket_type_fetch(id, &ticket_type.id).await.or_fail()?;
+            let ticket_type = read.as_ref().unwrap_or(ticket_type);
             let control = type_control(catalogue, id, ticket_type).await?;
             inventory.type_set(id, epoch, &control).await.or_fail()
         }

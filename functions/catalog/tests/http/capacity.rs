@@ -242,6 +242,23 @@ async fn whatever_comes_after_a_raise_that_died_the_capacity_is_what_can_be_sold
 }
 
 #[tokio::test]
+async fn a_late_edit_from_before_the_first_opening_brings_back_no_place() {
+    let office = Office::with_show().await;
+    let resizing = office.wire.stop("TransactWriteItems", "#epoch = :none");
+    let late = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+    let router = office.another_environment();
+    let sold = async {
+        resizing.arrived().await;
+        assert_eq!(office.edit(FLOOR, 1, &places(50)).await.status, 200);
+        office.switch("open").await;
+        resizing.open();
+    };
+    let (late, ()) = futures::join!(late.json(&places(40)).send(&router), sold);
+    assert_eq!(late.status, 412, "{}", late.raw.body);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (50, 0));
+}
+
+#[tokio::test]
 async fn a_lower_after_a_raise_that_died_takes_the_places_that_redis_did_not_know_of() {
     for calls in 0..60 {
         let office = Office::with_sale().await;
