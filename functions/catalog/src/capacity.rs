@@ -44,7 +44,6 @@ const ROUNDS: u32 = 2;
 pub(crate) async fn change(
     catalogue: &Catalogue,
     event: &Event,
-    current: &TicketType,
     next: TicketType,
     capacity: u32,
 ) -> Result<TicketType, Failure> {
@@ -58,7 +57,7 @@ pub(crate) async fn change(
         }
     }
     if capacity < next.capacity {
-        lower(catalogue, &event.id, current, next, capacity).await
+        lower(catalogue, &event.id, next, capacity).await
     } else {
         raise(catalogue, &event.id, next, capacity).await
     }
@@ -67,7 +66,6 @@ pub(crate) async fn change(
 async fn lower(
     catalogue: &Catalogue,
     id: &EventId,
-    current: &TicketType,
     next: TicketType,
     capacity: u32,
 ) -> Result<TicketType, Failure> {
@@ -78,7 +76,7 @@ async fn lower(
     }
     let event = stock::loaded(catalogue, id).await?;
     // Places that an edit made which died before Redis knew of them can be taken, too.
-    sync::ticket_type(catalogue, id, current).await?;
+    sync::ticket_type(catalogue, id, &next.id).await?;
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
     take_places(catalogue, &event, &next, &cut, line).await?;

@@ -142,7 +142,7 @@ async fn create(
         };
         match catalogue.store.ticket_type_create(&event.id, &ticket_type).await.or_fail()? {
             TicketTypeCreated::Created => {
-                sync::ticket_type(catalogue, &event.id, &ticket_type).await?;
+                sync::ticket_type(catalogue, &event.id, &ticket_type.id).await?;
                 return Ok((StatusCode::CREATED, ticket_type));
             }
             // Another request was faster.
@@ -214,7 +214,7 @@ async fn edit(
     };
     let changed = match wish.capacity {
         Some(capacity) if capacity != current.capacity => {
-            capacity::change(catalogue, event, &current, next, capacity).await?
+            capacity::change(catalogue, event, next, capacity).await?
         }
         Some(_) | None => {
             update(catalogue, &event.id, &next).await?;
@@ -231,7 +231,7 @@ async fn follow_up(
     id: &EventId,
     written: &TicketType,
 ) -> Result<(), Failure> {
-    sync::ticket_type(catalogue, id, written).await?;
+    sync::ticket_type(catalogue, id, &written.id).await?;
     capacity::finish(catalogue, id, written).await
 }
 

@@ -7,7 +7,7 @@
 //! raised epoch, finds the building begun, and writes it there.
 
 use contracts::problem::{Reason, Text};
-use domain::{Event, EventId, Section, TicketKind, TicketType, mark_block};
+use domain::{Event, EventId, Section, TicketKind, TicketType, TicketTypeId, mark_block};
 use lambda_kit::http::Failure;
 use redis_store::{SaleControl, TypeControl, Written};
 use store_failures::OrFail;
@@ -21,7 +21,7 @@ const ATTEMPTS: u32 = 3;
 #[derive(Debug, Clone, Copy)]
 enum Part<'a> {
     Sale,
-    Type(&'a TicketType),
+    Type(&'a TicketTypeId),
     Section(&'a TicketType, &'a Section),
 }
 
@@ -30,11 +30,11 @@ pub(crate) async fn sale(catalogue: &Catalogue, id: &EventId) -> Result<(), Fail
     write(catalogue, id, Part::Sale).await
 }
 
-/// Brings a type in Redis up to date.
+/// Brings a type in Redis up to date with what is stored.
 pub(crate) async fn ticket_type(
     catalogue: &Catalogue,
     id: &EventId,
-    ticket_type: &TicketType,
+    ticket_type: &TicketTypeId,
 ) -> Result<(), Failure> {
     write(catalogue, id, Part::Type(ticket_type)).await
 }
@@ -81,9 +81,9 @@ async fn write_under(
         Part::Type(ticket_type) => {
             // Before there was an epoch its ceiling may have sunk again: since then it only
             // grows, and Redis never takes one back.
-            let read = catalogue.store.ticket_type_fetch(id, &ticket_type.id).await.or_fail()?;
-            let ticket_type = read.as_ref().unwrap_or(ticket_type);
-            let control = type_control(catalogue, id, ticket_type).await?;
+            let read = catalogue.store.ticket_type_fetch(id, ticket_type).await.or_fail()?;
+            let ticket_type = read.ok_or(Reason::UnknownTicketType)?;
+            let control = type_control(catalogue, id, &ticket_type).await?;
             inventory.type_set(id, epoch, &control).await.or_fail()
         }
         Part::Section(ticket_type, section) => {
