@@ -1,5 +1,7 @@
 //! Intents of an epoch that is over.
 
+use std::time::Duration;
+
 use domain::{Epoch, OrderState, Rejection};
 use test_sale::places;
 
@@ -77,4 +79,18 @@ async fn an_inventory_behind_the_durable_epoch_keeps_no_order_from_being_persist
     desk.sale.epoch_raise().await;
     assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
     assert_eq!(desk.order(&intent).await.state, OrderState::Pending);
+}
+
+#[tokio::test]
+async fn an_inventory_behind_the_durable_epoch_keeps_no_order_from_being_refused() {
+    let desk = Desk::of(10, 0).await;
+    let late = Duration::from_secs(35);
+    let intent = desk.sale.hold_for("ann", "k", vec![places(2)], late).await;
+    desk.sale.epoch_raise().await;
+    for _ in 0..2 {
+        assert!(desk.batch(std::slice::from_ref(&intent)).await.is_empty());
+        assert_eq!(desk.refusal(&intent).await, Rejection::HoldExpired);
+        // Nothing is changed in an old inventory: its hold lapses.
+        assert_eq!(desk.counts("floor").await, (2, 0, 8));
+    }
 }
