@@ -1,12 +1,15 @@
 //! What the functions send each other through queues.
 
+mod traces;
+
 use domain::{
-    ChainStep, Currency, CustomerId, Epoch, Event, EventId, Fingerprint, HoldTime, Intent,
+    ChainStep, Currency, CustomerId, Epoch, EventId, Fingerprint, HoldTime, Intent,
     MAX_UNITS_PER_ORDER, Money, Order, OrderId, OrderLine, OrderState, Rejection,
 };
 use jiff::Timestamp;
-use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
+
+pub use traces::IntentTraces;
 
 /// An intent whose units are held in Redis and want to be persisted.
 /// Queue: order-intents; group: the event.
@@ -134,85 +137,6 @@ impl IntentHead {
         }
     }
 }
-
-/// What can be read of an intent whose message is damaged: whose order it is, or
-/// nothing could be done for it, and of the rest whatever is as a till writes it (none of
-/// it where something of it is no value at all).
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct IntentTraces {
-    /// The order.
-    pub order: OrderId,
-    /// Who owns it.
-    pub customer: CustomerId,
-    /// Which event.
-    pub event: EventId,
-    #[serde(default, deserialize_with = "if_readable")]
-    epoch: Option<Epoch>,
-    #[serde(default, deserialize_with = "if_readable")]
-    fingerprint: Option<FingerprintHex>,
-    #[serde(default, deserialize_with = "if_readable")]
-    currency: Option<Currency>,
-    #[serde(default, deserialize_with = "if_readable")]
-    held_at: Option<Timestamp>,
-}
-
-impl IntentTraces {
-    /// Reads a message's text; none: it does not even say whose order it is.
-    #[must_use]
-    pub fn read(text: &str) -> Option<Self> {
-        #[derive(Deserialize)]
-        struct Names {
-            order: OrderId,
-            customer: CustomerId,
-            event: EventId,
-        }
-        serde_json::from_str(text).ok().or_else(|| {
-            // Something in the rest is no value at all, like a number that none is.
-            let Names { order, customer, event } = serde_json::from_str(text).ok()?;
-            let (epoch, fingerprint, currency, held_at) = (None, None, None, None);
-            Some(Self { order, customer, event, epoch, fingerprint, currency, held_at })
-        })
-    }
-
-    /// What was asked for.
-    #[must_use]
-    pub fn fingerprint(&self) -> Option<Fingerprint> {
-        self.fingerprint.map(|hex| hex.0)
-    }
-
-    /// The head. What can't be read is as the event has it now; none: not even that
-    /// has it.
-    #[must_use]
-    pub fn head(
-        &self,
-        event: Option<&Event>,
-        fingerprint: Option<Fingerprint>,
-        now: Timestamp,
-    ) -> Option<IntentHead> {
-        let epoch = self.epoch.filter(|epoch| *epoch <= Epoch::LAST);
-        Some(IntentHead {
-            order: self.order,
-            customer: self.customer.clone(),
-            event: self.event.clone(),
-            epoch: epoch.or(event.map(|event| event.epoch)).unwrap_or(Epoch(0)),
-            fingerprint: fingerprint?,
-            currency: self.currency.or(event.map(|event| event.currency))?,
-            held_at: self.held_at.filter(|at| Order::keeps(*at)).unwrap_or(now),
-        })
-    }
-}
-
-fn if_readable<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    let value = serde_json::Value::deserialize(deserializer)?;
-    Ok(serde_json::from_value(value).ok())
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-struct FingerprintHex(#[serde(with = "fingerprint_hex")] Fingerprint);
 
 /// Why an intent's message was given up.
 /// Travels as the attribute `reason` of the dead letter.
@@ -342,6 +266,71 @@ mod fingerprint_hex {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use domain::{TicketTypeId, UnitId};
+
+    fn intent() -> OrderIntent {
+        OrderIntent {
+            order: OrderId::from_bytes([7; 16]),
+            customer: CustomerId::parse("fan").unwrap(),
+            event: EventId::parse("show").unwrap(),
+            epoch: Epoch(1),
+            fingerprint: Fingerprint([7; 32]),
+            lines: vec![line(2), line(1)],
+            currency: Currency::parse("TWD").unwrap(),
+            held_at: Timestamp::UNIX_EPOCH,
+            expires_at: Timestamp::from_second(60).unwrap(),
+        }
+    }
+
+    fn line(units: u32) -> OrderLine {
+        OrderLine {
+            ticket_type: TicketTypeId::parse("floor").unwrap(),
+            unit_amount: 500,
+            price_version: 1,
+            units: (0..units).map(UnitId::Serial).collect(),
+        }
+    }
+
+    #[test]
+    fn what_a_till_writes_is_whole() {
+        assert!(intent().is_whole());
+        let most = u32::try_from(MAX_UNITS_PER_ORDER).unwrap();
+        let bounds: [fn(&mut OrderIntent, u32); 4] = [
+            |intent, most| intent.lines = vec![line(most)],
+            |intent, _| intent.lines[1].unit_amount = Money::MAX_AMOUNT,
+            |intent, _| intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION,
+            |intent, _| intent.epoch = Epoch::LAST,
+        ];
+        for (case, change) in bounds.into_iter().enumerate() {
+            let mut intent = intent();
+            change(&mut intent, most);
+            assert!(intent.is_whole(), "case {case}");
+        }
+    }
+
+    #[test]
+    fn what_no_till_writes_is_not_whole() {
+        let before_all = Timestamp::from_millisecond(-1).unwrap();
+        let most = u32::try_from(MAX_UNITS_PER_ORDER).unwrap();
+        let damages: [(&str, &dyn Fn(&mut OrderIntent)); 9] = [
+            ("no lines", &|intent| intent.lines.clear()),
+            ("a line without units", &|intent| intent.lines[1].units.clear()),
+            ("too many units", &|intent| intent.lines = vec![line(most), line(1)]),
+            ("a negative price", &|intent| intent.lines[1].unit_amount = -1),
+            ("a price too high", &|intent| intent.lines[1].unit_amount = Money::MAX_AMOUNT + 1),
+            ("a version too high", &|intent| {
+                intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION + 1;
+            }),
+            ("an epoch too high", &|intent| intent.epoch = Epoch(Epoch::LAST.0 + 1)),
+            ("held before all time", &|intent| intent.held_at = before_all),
+            ("lapsed before all time", &|intent| intent.expires_at = before_all),
+        ];
+        for (damage, change) in damages {
+            let mut intent = intent();
+            change(&mut intent);
+            assert!(!intent.is_whole(), "{damage}");
+        }
+    }
 
     #[test]
     fn a_reason_travels_as_a_word_and_is_read_again() {
@@ -354,15 +343,7 @@ mod tests {
 
     #[test]
     fn who_held_and_is_refused_waits_since_the_hold() {
-        let head = IntentHead {
-            order: OrderId::from_bytes([7; 16]),
-            customer: CustomerId::parse("fan").unwrap(),
-            event: EventId::parse("show").unwrap(),
-            epoch: Epoch(1),
-            fingerprint: Fingerprint([7; 32]),
-            currency: Currency::parse("TWD").unwrap(),
-            held_at: Timestamp::UNIX_EPOCH,
-        };
+        let head = intent().head();
         let now = Timestamp::from_second(60).unwrap();
         let refusal = head.refusal(Rejection::HoldExpired, now);
         assert_eq!((refusal.created_at, refusal.updated_at), (head.held_at, now));

@@ -297,6 +297,13 @@ mod tests {
     }
 
     #[test]
+    fn a_switch_is_stored_by_a_word_that_stays() {
+        use SaleSwitch::{Closed, Open, Paused, Scheduled};
+        let switches = [Scheduled, Open, Paused, Closed];
+        assert_eq!(switches.map(SaleSwitch::as_str), ["scheduled", "open", "paused", "closed"]);
+    }
+
+    #[test]
     fn a_hold_lasts_as_long_as_was_said() {
         let time = HoldTime::new(70, 30).unwrap();
         assert_eq!(time.hold(), std::time::Duration::from_secs(70));

@@ -430,6 +430,11 @@ mod tests {
     }
 
     #[test]
+    fn an_epoch_has_48_bits() {
+        assert_eq!(Epoch::LAST.0, 0xffff_ffff_ffff);
+    }
+
+    #[test]
     fn an_order_id_is_the_same_for_ever() {
         assert_eq!(
             derive("fan-1", "show", "k").to_string(),
