@@ -58,6 +58,7 @@ pub const OPERATIONS: &[Operation] = &[
     operation("sale_command_put", Table::Catalog, &["GetItem", "PutItem", "UpdateItem"]),
     operation("ticket_types_list", Table::Catalog, QUERY),
     operation("ticket_type_fetch", Table::Catalog, GET),
+    operation("ticket_types_settled", Table::Catalog, GET),
     operation("partitions_cached", Table::Catalog, GET),
     operation("units_cached", Table::Catalog, GET),
     operation("ticket_type_create", Table::Catalog, PUT),

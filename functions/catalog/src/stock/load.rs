@@ -43,7 +43,9 @@ pub(super) async fn load(catalogue: &Catalogue, event: &Event) -> Result<(), Fai
 impl Stock {
     async fn read(catalogue: &Catalogue, id: &EventId, is_first: bool) -> Result<Self, Failure> {
         let event = catalogue.event(id).await?;
-        let types = catalogue.store.ticket_types_list(id, Consistency::Strong).await.or_fail()?;
+        let listed = catalogue.store.ticket_types_list(id, Consistency::Strong).await.or_fail()?;
+        let ids: Vec<_> = listed.into_iter().map(|ticket_type| ticket_type.id).collect();
+        let types = sync::settled_types(catalogue, id, &ids).await?;
         let sections = catalogue.store.sections_list(id, Consistency::Strong).await.or_fail()?;
         // Under the very first epoch nobody can own anything yet.
         let orders = match is_first {

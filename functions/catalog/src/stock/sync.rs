@@ -6,8 +6,11 @@
 //! reads the edit, or the edit came later, and then whoever made it reads the
 //! raised epoch, finds the building begun, and writes it there.
 
+use std::time::Duration;
+
 use contracts::problem::{Reason, Text};
 use domain::{Event, EventId, Section, TicketKind, TicketType, TicketTypeId, mark_block};
+use dynamo_store::StoreError;
 use lambda_kit::http::Failure;
 use redis_store::{SaleControl, TypeControl, Written};
 use store_failures::OrFail;
@@ -16,6 +19,11 @@ use crate::catalogue::Catalogue;
 
 /// So often a new epoch may come between reading and writing.
 const ATTEMPTS: u32 = 3;
+
+/// So often types are looked at that somebody is changing.
+const LOOKS: u32 = 4;
+/// So long a transaction takes.
+const A_TRANSACTION: Duration = Duration::from_millis(50);
 
 /// What is written.
 #[derive(Debug, Clone, Copy)]
@@ -79,11 +87,9 @@ async fn write_under(
     match part {
         Part::Sale => inventory.sale_set(id, epoch, &sale_control(event)).await.or_fail(),
         Part::Type(ticket_type) => {
-            // Before there was an epoch its ceiling may have sunk again: since then it only
-            // grows, and Redis never takes one back.
-            let read = catalogue.store.ticket_type_fetch(id, ticket_type).await.or_fail()?;
-            let ticket_type = read.ok_or(Reason::UnknownTicketType)?;
-            let control = type_control(catalogue, id, &ticket_type).await?;
+            let read = settled_types(catalogue, id, std::slice::from_ref(ticket_type)).await?;
+            let ticket_type = read.first().ok_or(Reason::UnknownTicketType)?;
+            let control = type_control(catalogue, id, ticket_type).await?;
             inventory.type_set(id, epoch, &control).await.or_fail()
         }
         Part::Section(ticket_type, section) => {
@@ -94,6 +100,24 @@ async fn write_under(
             let seats: Vec<_> = section.labels().collect();
             let (kind, first) = (&section.ticket_type, section.first);
             inventory.seats_add(id, epoch, kind, first, &seats).await.or_fail()
+        }
+    }
+}
+
+/// Types as Redis may hear of them once an epoch was read: before there was one a ceiling may
+/// have sunk again; since then it only grows, and Redis never takes one back.
+pub(super) async fn settled_types(
+    catalogue: &Catalogue,
+    id: &EventId,
+    types: &[TicketTypeId],
+) -> Result<Vec<TicketType>, Failure> {
+    let mut looks = 1..LOOKS;
+    loop {
+        match catalogue.store.ticket_types_settled(id, types).await {
+            Err(StoreError::Contended(_)) if looks.next().is_some() => {
+                tokio::time::sleep(A_TRANSACTION).await;
+            }
+            read => return read.or_fail(),
         }
     }
 }

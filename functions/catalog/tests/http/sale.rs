@@ -5,6 +5,7 @@ use dynamo_store::Consistency;
 use lambda_kit::testing::TestRequest;
 use redis_store::{Pointer, Reservation};
 use serde_json::json;
+use test_support::wire::Fault;
 
 use crate::given::{Office, command, event_body, floor, id, numbered, places, stalls};
 
@@ -60,6 +61,33 @@ async fn opening_again_never_resets_a_live_sale() {
         let refused = office.hold(fan, stalls(&[seat])).await;
         assert!(matches!(refused, Reservation::SeatTaken { .. }), "{refused:?}");
     }
+}
+
+/// DynamoDB changes the items of a transaction one after the other: the event may be told
+/// already that a type is resized, which any other read still finds in its old size.
+#[tokio::test]
+async fn no_type_reaches_redis_that_somebody_is_resizing() {
+    let office = Office::with_show().await;
+    let resizing = || Fault::cancelled(&["None", "TransactionConflict"]);
+    (0..4).for_each(|_| office.wire.next("TransactGetItems", resizing()));
+    assert_eq!(office.command("k", "open").await.status, 503);
+    assert!(office.wire.is_spent());
+    assert_eq!(
+        office.inventory.pointer(&id("show")).await.unwrap(),
+        Some(Pointer::Building(Epoch(1)))
+    );
+
+    // It takes a moment only.
+    (0..3).for_each(|_| office.wire.next("TransactGetItems", resizing()));
+    assert_eq!(office.command("k", "open").await.status, 200);
+    assert!(office.wire.is_spent());
+    assert_eq!(office.remaining("floor").await, 64);
+
+    office.wire.next("TransactGetItems", Fault::cancelled(&["TransactionConflict"]));
+    let raise = office.edit("/events/show/ticket-types/floor", 1, &places(70)).await;
+    assert_eq!(raise.status, 200, "{}", raise.raw.body);
+    assert!(office.wire.is_spent());
+    assert_eq!(office.remaining("floor").await, 70);
 }
 
 #[tokio::test]

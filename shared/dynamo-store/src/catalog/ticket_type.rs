@@ -134,6 +134,23 @@ impl CatalogStore {
         item.map(type_of).transpose()
     }
 
+    /// Those of these types that exist, in this order; consistent, also with the event: who has
+    /// read an epoch of it reads every type as the resizes before that epoch left it. (A
+    /// transaction's items change one by one, and other reads may come in between.)
+    ///
+    /// # Errors
+    /// When DynamoDB fails or an item is corrupt; [`StoreError::Contended`] while one of them is
+    /// being changed.
+    pub async fn ticket_types_settled(
+        &self,
+        event: &EventId,
+        types: &[TicketTypeId],
+    ) -> Result<Vec<TicketType>, StoreError> {
+        let keys: Vec<Key> = types.iter().map(|id| type_key(event, id)).collect();
+        let items = self.table.get_settled(&keys).await?;
+        items.into_iter().map(type_of).collect()
+    }
+
     /// Puts a type (version 1) where there is none, and takes its index, both or
     /// neither. Of any number of calls, also with the same content, one is told
     /// `Created`.

@@ -10,6 +10,7 @@ pub(crate) use item::{Item, Key, decode, encode, no_item};
 
 use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
+use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{
     KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure,
@@ -19,6 +20,9 @@ use crate::StoreError;
 
 /// Every item here has a partition key, so this says: the item is not there.
 pub(crate) const ABSENT: &str = "attribute_not_exists(pk)";
+
+/// So many items one transaction may have.
+const MOST_IN_TRANSACTION: usize = 100;
 
 /// What a conditional write came to.
 #[derive(Debug)]
@@ -75,6 +79,26 @@ impl TableClient {
             if wanted.len() == asked {
                 return Err(StoreError::Throttled("no key of a batch was processed".into()));
             }
+        }
+        Ok(items)
+    }
+
+    /// The items of these keys that exist. None of them is read in the middle of a
+    /// transaction that changes other items as well: who saw one of its changes sees all.
+    pub(crate) async fn get_settled(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        let mut items = Vec::with_capacity(keys.len());
+        for keys in keys.chunks(MOST_IN_TRANSACTION) {
+            let gets = keys.iter().map(|key| step::get(self, key)).collect::<Result<_, _>>()?;
+            let request = self.client.transact_get_items().set_transact_items(Some(gets));
+            let output = request.send().await.map_err(|error| match error.as_service_error() {
+                // Some are being written, or too much is read at once: nothing is at fault.
+                Some(TransactGetItemsError::TransactionCanceledException(_)) => {
+                    StoreError::Contended(error.into())
+                }
+                _ => StoreError::from_sdk(error),
+            })?;
+            let found = output.responses.unwrap_or_default().into_iter();
+            items.extend(found.filter_map(|response| response.item));
         }
         Ok(items)
     }

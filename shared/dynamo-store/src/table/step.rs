@@ -1,9 +1,18 @@
-//! The writes of a transaction.
+//! The steps of a transaction.
 
-use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update};
+use aws_sdk_dynamodb::types::{Delete, Get, Put, TransactGetItem, TransactWriteItem, Update};
 
 use super::{Change, Guard, Item, Key, TableClient};
 use crate::StoreError;
+
+pub(crate) fn get(table: &TableClient, key: &Key) -> Result<TransactGetItem, StoreError> {
+    let get = Get::builder()
+        .table_name(table.name())
+        .set_key(Some(key.to_item()))
+        .build()
+        .map_err(|source| StoreError::Invalid(source.into()))?;
+    Ok(TransactGetItem::builder().get(get).build())
+}
 
 pub(crate) fn put(
     table: &TableClient,

@@ -233,6 +233,10 @@ async fn a_ticket_type_is_created_once_with_an_index_of_its_own() {
         assert_eq!(types[0], first);
         assert_eq!(catalog.ticket_type_fetch(&id, &first.id).await.unwrap(), Some(first));
         assert_eq!(catalog.ticket_type_fetch(&id, &type_id("y")).await.unwrap(), None);
+        let asked = [types[1].id.clone(), type_id("y"), types[0].id.clone()];
+        let settled = catalog.ticket_types_settled(&id, &asked).await.unwrap();
+        assert_eq!(settled, [types[1].clone(), types[0].clone()]);
+        assert_eq!(catalog.ticket_types_settled(&id, &[]).await.unwrap(), []);
     })
     .await;
 }

@@ -85,6 +85,17 @@ async fn a_cancellation_that_says_nothing_of_the_caller_is_an_error_of_its_kind(
 }
 
 #[tokio::test]
+async fn a_type_that_somebody_is_changing_is_not_read_settled() {
+    let (_dynamo, wire, stores) = once().await;
+    for code in ["TransactionConflict", "ThrottlingError"] {
+        wire.next("TransactGetItems", Fault::cancelled(&[code]));
+        let types = [given::type_id("floor")];
+        let error = stores.catalog.ticket_types_settled(&given::event_id(), &types).await;
+        assert_eq!(kind_of(&error.unwrap_err()), Kind::Contended, "{code}");
+    }
+}
+
+#[tokio::test]
 async fn a_lost_reply_leaves_the_outcome_unknown_and_the_order_readable() {
     let (_dynamo, wire, stores) = once().await;
     let order = two_units();

@@ -36,7 +36,7 @@ impl Recorder<'_> {
 
     fn rights_of(&self, sent: &Sent) -> Vec<(Table, String)> {
         match sent.action.as_str() {
-            "TransactWriteItems" => {
+            "TransactGetItems" | "TransactWriteItems" => {
                 let steps = sent.request["TransactItems"].as_array().unwrap();
                 let step = |step: &Value| {
                     let (action, body) = step.as_object().unwrap().iter().next().unwrap();
@@ -132,6 +132,8 @@ async fn catalog(recorder: &mut Recorder<'_>, Stores { catalog, .. }: &Stores) {
 
     let fetch = catalog.ticket_type_fetch(&id, &stalls.id);
     recorder.record("ticket_type_fetch", fetch).await.unwrap();
+    let settled = catalog.ticket_types_settled(&id, std::slice::from_ref(&stalls.id));
+    recorder.record("ticket_types_settled", settled).await.unwrap();
     let list = catalog.ticket_types_list(&id, consistency);
     recorder.record("ticket_types_list", list).await.unwrap();
     stalls.version = 3;
