@@ -291,54 +291,47 @@ mod tests {
         }
     }
 
+    const BEFORE_1970: Timestamp = Timestamp::constant(-1, 0);
+
+    /// The intent with one change.
+    fn with(change: impl FnOnce(&mut OrderIntent)) -> OrderIntent {
+        let mut intent = intent();
+        change(&mut intent);
+        intent
+    }
+
     #[test]
     fn what_a_till_writes_is_whole() {
-        assert!(intent().is_whole());
         let most = u32::try_from(MAX_UNITS_PER_ORDER).unwrap();
-        let bounds: [fn(&mut OrderIntent, u32); 4] = [
-            |intent, most| intent.lines = vec![line(most)],
-            |intent, _| intent.lines[1].unit_amount = Money::MAX_AMOUNT,
-            |intent, _| intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION,
-            |intent, _| intent.epoch = Epoch::LAST,
+        let bounds = [
+            intent(),
+            with(|intent| intent.lines = vec![line(most)]),
+            with(|intent| intent.lines[1].unit_amount = Money::MAX_AMOUNT),
+            with(|intent| intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION),
+            with(|intent| intent.epoch = Epoch::LAST),
         ];
-        for (case, change) in bounds.into_iter().enumerate() {
-            let mut intent = intent();
-            change(&mut intent, most);
-            assert!(intent.is_whole(), "case {case}");
+        for intent in bounds {
+            assert!(intent.is_whole(), "{intent:?}");
         }
     }
 
     #[test]
     fn what_no_till_writes_is_not_whole() {
-        let before_all = Timestamp::from_millisecond(-1).unwrap();
         let most = u32::try_from(MAX_UNITS_PER_ORDER).unwrap();
-        let damages: [(&str, &dyn Fn(&mut OrderIntent)); 9] = [
-            ("no lines", &|intent| intent.lines.clear()),
-            ("a line without units", &|intent| intent.lines[1].units.clear()),
-            ("too many units", &|intent| intent.lines = vec![line(most), line(1)]),
-            ("a negative price", &|intent| intent.lines[1].unit_amount = -1),
-            ("a price too high", &|intent| intent.lines[1].unit_amount = Money::MAX_AMOUNT + 1),
-            ("a version too high", &|intent| {
-                intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION + 1;
-            }),
-            ("an epoch too high", &|intent| intent.epoch = Epoch(Epoch::LAST.0 + 1)),
-            ("held before all time", &|intent| intent.held_at = before_all),
-            ("lapsed before all time", &|intent| intent.expires_at = before_all),
+        let damaged = [
+            with(|intent| intent.lines.clear()),
+            with(|intent| intent.lines[1].units.clear()),
+            with(|intent| intent.lines = vec![line(most), line(1)]),
+            with(|intent| intent.lines[1].unit_amount = -1),
+            with(|intent| intent.lines[1].unit_amount = Money::MAX_AMOUNT + 1),
+            with(|intent| intent.lines[1].price_version = OrderLine::LAST_PRICE_VERSION + 1),
+            with(|intent| intent.epoch = Epoch(Epoch::LAST.0 + 1)),
+            with(|intent| intent.held_at = BEFORE_1970),
+            with(|intent| intent.expires_at = BEFORE_1970),
         ];
-        for (damage, change) in damages {
-            let mut intent = intent();
-            change(&mut intent);
-            assert!(!intent.is_whole(), "{damage}");
+        for intent in damaged {
+            assert!(!intent.is_whole(), "{intent:?}");
         }
-    }
-
-    #[test]
-    fn a_reason_travels_as_a_word_and_is_read_again() {
-        for reason in GivenUp::ALL {
-            assert_eq!(GivenUp::parse(reason.as_str()), Some(reason));
-        }
-        assert_eq!(GivenUp::Unwritable.as_str(), "unwritable");
-        assert_eq!(GivenUp::parse(""), None);
     }
 
     #[test]
