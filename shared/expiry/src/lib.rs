@@ -52,14 +52,25 @@ impl Expiry<'_> {
     /// out of the way now: if none is, asking again would name the same.
     ///
     /// # Errors
-    /// When a store fails. Some may have been ended.
+    /// When a store fails, and none is out of the way.
     pub async fn end_overdue(
         &self,
         orders: &[(CustomerKey, OrderId)],
         now: Timestamp,
     ) -> Result<bool, ExpiryError> {
         let ends = orders.iter().map(|(customer, order)| self.end_one(customer, order, now));
-        Ok(future::try_join_all(ends).await?.contains(&true))
+        let (mut is_any_away, mut failure) = (false, None);
+        for ended in future::join_all(ends).await {
+            match ended {
+                Ok(is_away) => is_any_away |= is_away,
+                Err(error) => failure = Some(error),
+            }
+        }
+        // With one away there may be room. If there is not, those that failed are named again.
+        match failure {
+            Some(error) if !is_any_away => Err(error),
+            _ => Ok(is_any_away),
+        }
     }
 
     async fn end_one(
@@ -124,6 +135,7 @@ mod tests {
     use domain::HoldTime;
     use jiff::SignedDuration;
     use test_sale::{EPOCH, LONG, PATIENT, Sale, now, partitions, places};
+    use test_support::wire::Fault;
 
     /// Ends an order at an instant, as somebody who knows this epoch; whether it is out
     /// of the way.
@@ -175,6 +187,29 @@ mod tests {
         let settled = sale.inventory.settle(&Settle::of(&phantom, EPOCH, false)).await.unwrap();
         assert_eq!(settled, Settled::Applied);
         assert!(!end(&sale, EPOCH, &phantom, later()).await);
+        assert_eq!(sold_and_left(&sale).await, (2, 8));
+    }
+
+    #[tokio::test]
+    async fn who_can_not_be_ended_now_keeps_no_other_in_the_way() {
+        let sale = Sale::of(10, 0).await;
+        let mut orders = Vec::new();
+        for fan in ["ann", "ben"] {
+            let intent = sale.hold(fan, "k", vec![places(2)]).await;
+            orders.push(sale.persist(&intent, LONG).await);
+        }
+        let wanted = orders.iter().map(|order| (order.customer.key(), order.id));
+        let wanted: Vec<_> = wanted.collect();
+        let partitions = sale.partition_cache();
+        let Sale { orders, inventory, wire, .. } = &sale;
+        let expiry = Expiry { orders, partitions: &partitions, inventory, epoch: EPOCH };
+        let too_much = || Fault::cancelled(&["ThrottlingError", "None", "None"]);
+        (0..2).for_each(|_| wire.next("TransactWriteItems", too_much()));
+        expiry.end_overdue(&wanted, later()).await.unwrap_err();
+        assert_eq!(sold_and_left(&sale).await, (4, 6));
+
+        wire.next("TransactWriteItems", too_much());
+        assert!(expiry.end_overdue(&wanted, later()).await.unwrap());
         assert_eq!(sold_and_left(&sale).await, (2, 8));
     }
 

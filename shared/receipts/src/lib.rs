@@ -11,7 +11,7 @@ mod verdict;
 pub use claim::{Claim, Outcome, RefusedWork};
 pub use error::Error;
 pub use fingerprint::Fingerprint;
-pub use patience::Patience;
+pub use patience::{Patience, Tries};
 pub use receipts::Receipts;
 pub use transaction::{Failure, Reason, Transacted, transact};
 pub use verdict::Verdict;

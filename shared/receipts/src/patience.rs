@@ -3,6 +3,8 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
+use tokio::time::{Instant, sleep};
+
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 
 /// What a try takes at most when all goes well. None is begun with less time
@@ -26,12 +28,38 @@ impl Patience {
         Self { tries: 3, time_left }
     }
 
+    /// Begins with the first try.
+    #[must_use]
+    pub fn begin(self) -> Tries {
+        Tries { patience: self, begun: Instant::now(), made: 1 }
+    }
+
     /// How long to wait before one more try; none: that was the last. A pause that is
     /// too long is cut to what there is room for: the last try is made at the end.
-    pub(crate) fn pause(self, tries: u32, elapsed: Duration, random: u64) -> Option<Duration> {
+    fn pause(self, tries: u32, elapsed: Duration, random: u64) -> Option<Duration> {
         let room = self.time_left.checked_sub(elapsed + ONE_TRY)?;
         let goes_on = tries < self.tries && room >= FIRST_PAUSE;
         goes_on.then(|| pause(tries, random).min(room))
+    }
+}
+
+/// The tries of one thing, for who repeats it as a claim is repeated.
+#[derive(Debug)]
+pub struct Tries {
+    patience: Patience,
+    begun: Instant,
+    made: u32,
+}
+
+impl Tries {
+    /// Waits before one more try; false: that was the last.
+    pub async fn another(&mut self) -> bool {
+        let Some(pause) = self.patience.pause(self.made, self.begun.elapsed(), random()) else {
+            return false;
+        };
+        self.made += 1;
+        sleep(pause).await;
+        true
     }
 }
 
@@ -44,7 +72,7 @@ fn pause(tries: u32, random: u64) -> Duration {
 }
 
 /// A random number: the standard library seeds each hasher's state with one.
-pub(crate) fn random() -> u64 {
+fn random() -> u64 {
     RandomState::new().build_hasher().finish()
 }
 

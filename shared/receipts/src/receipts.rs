@@ -9,9 +9,8 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::{
     Put, ReturnValuesOnConditionCheckFailure as OnFailure, TransactWriteItem,
 };
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
-use crate::patience::random;
 use crate::transaction::{Failure, Reason, Transacted, write};
 use crate::{Claim, Error, Item, Outcome, Patience, RefusedWork, Verdict};
 
@@ -64,11 +63,9 @@ impl Receipts {
     }
 
     async fn decide(&self, claim: &Claim, patience: Patience) -> Result<Outcome, Error> {
-        let begun = Instant::now();
+        let mut tries = patience.begin();
         let mut doubt: Option<Error> = None;
-        let mut tries = 0;
         loop {
-            tries += 1;
             let error = match self.try_once(claim).await {
                 Ok(Tried::Written) => return Ok(Outcome::New),
                 Ok(Tried::Present(receipt)) => return claim.compare(receipt),
@@ -88,10 +85,10 @@ impl Receipts {
             // A request that nobody saw end may still arrive after the look: once in
             // doubt, only a receipt or a write of our own ends the doubt.
             let error = doubt.take().unwrap_or(error);
-            let pause = patience.pause(tries, begun.elapsed(), random());
-            let Some(pause) = pause.filter(|_| may_clear_up) else { return Err(error) };
+            if !may_clear_up || !tries.another().await {
+                return Err(error);
+            }
             doubt = Some(error).filter(Error::is_outcome_unknown);
-            sleep(pause).await;
         }
     }
 

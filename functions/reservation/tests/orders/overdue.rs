@@ -9,6 +9,7 @@ use dynamo_store::PartitionCounts;
 use redis_store::{Settle, Settled, TypeControl};
 use serde_json::json;
 use test_sale::{EPOCH, PATIENT, Sale, kind, show};
+use test_support::wire::Fault;
 
 use crate::shop::{Shop, places, seats};
 
@@ -76,6 +77,21 @@ async fn an_order_that_was_not_paid_in_time_makes_room_at_once() {
         assert_eq!((shop.sale.owned("floor").await, shop.sale.owned("stalls").await), (0, 0));
         // Once: a second fan finds it sold out, and it is not freed twice.
         assert_eq!(shop.order("cat", "k", &asked).await.status, 409);
+    }
+}
+
+#[tokio::test]
+async fn who_ends_an_overdue_order_beside_others_tries_again() {
+    for asked in [places(1), seats(&[0])] {
+        let shop = Shop::of(1, 1).await;
+        let unpaid =
+            shop.sale.hold("ann", "k", vec![test_sale::places(1), test_sale::seats([0])]).await;
+        shop.sale.persist(&unpaid, Duration::ZERO).await;
+        let conflict = Fault::cancelled(&["TransactionConflict", "None", "None"]);
+        shop.sale.wire.next("TransactWriteItems", conflict);
+        shop.accepted("ben", "k", &asked).await;
+        assert!(shop.sale.wire.is_spent());
+        assert_eq!(state_of(&shop, "ann", &unpaid).await, OrderState::Expired);
     }
 }
 

@@ -1,10 +1,12 @@
 //! Ending an order and freeing its units, in one transaction.
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use domain::{Order, OrderState, Standing, TicketTypeId, UnitId};
 use fault_points::{TABLES_ENDED, reached};
 use jiff::Timestamp;
-use receipts::{Failure, Reason, Transacted, transact};
+use receipts::{Failure, Patience, Reason, Transacted, transact};
 
 use super::record::{order_key, order_of};
 use super::unit::{IS_OWNED_BY, UnitKey, owner_of};
@@ -15,6 +17,9 @@ use crate::table::{Change, Guard, step};
 /// The order is as it was read; whoever else changes it does so from this too,
 /// and one of them wins.
 const IS_AS_READ: &str = "#state = :state_read AND #version = :version_read";
+
+/// An order is tried to be ended again within this time, while others are in the way.
+const ENDING: Duration = Duration::from_secs(3);
 
 /// A unit of the order to be freed.
 struct Freed {
@@ -68,7 +73,8 @@ impl OrderStore {
         };
         let mut owned = units_of(order, partitions)?;
         let mut foreign = Vec::new();
-        // Each further round leaves out a unit at least.
+        let mut tries = Patience::of(ENDING).begin();
+        // Each further round leaves out a unit at least, or is a further try.
         loop {
             let steps = self.end_steps(order, &ended, &owned)?;
             let outcome = transact(self.orders.client(), steps).await?;
@@ -86,7 +92,9 @@ impl OrderStore {
             }
             let strangers = self.strangers(order, owned, units).await?;
             owned = strangers.owned;
-            if strangers.foreign.is_empty() {
+            // Somebody else may be ending it: many want what an overdue order has.
+            let is_contended = matches!(error, StoreError::Contended(_));
+            if strangers.foreign.is_empty() && !(is_contended && tries.another().await) {
                 return Err(error);
             }
             foreign.extend(strangers.foreign);

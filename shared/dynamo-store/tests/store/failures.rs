@@ -68,7 +68,6 @@ async fn a_cancellation_that_says_nothing_of_the_caller_is_an_error_of_its_kind(
         stores.orders.order_end(&order, to, now, &partitions()).await
     };
     let cases = [
-        ("TransactionConflict", Kind::Contended),
         ("ThrottlingError", Kind::Throttled),
         ("ValidationError", Kind::Invalid),
         ("NeverHeardOf", Kind::Unavailable),
@@ -77,10 +76,18 @@ async fn a_cancellation_that_says_nothing_of_the_caller_is_an_error_of_its_kind(
         wire.next("TransactWriteItems", Fault::cancelled(&["None", code, "None"]));
         assert_eq!(kind_of(&end().await.unwrap_err()), kind, "{code}");
     }
-    // A condition that failed on a unit which is the order's own after all: the
-    // reading contradicts it, and nobody's unit is given up for it.
-    wire.next("TransactWriteItems", Fault::cancelled(&["None", "ConditionalCheckFailed", "None"]));
-    assert_eq!(kind_of(&end().await.unwrap_err()), Kind::Contended);
+    // Others are in the way for a while; or a condition failed on a unit which is the
+    // order's own after all: the reading contradicts it, and nobody's unit is given up for it.
+    let contended =
+        [["TransactionConflict", "None", "None"], ["None", "ConditionalCheckFailed", "None"]];
+    for reasons in contended {
+        for _ in 0..PATIENT.tries {
+            wire.next("TransactWriteItems", Fault::cancelled(&reasons));
+        }
+        assert_eq!(kind_of(&end().await.unwrap_err()), Kind::Contended);
+        assert!(wire.is_spent());
+    }
+    contended.iter().for_each(|of| wire.next("TransactWriteItems", Fault::cancelled(of)));
     assert!(matches!(end().await.unwrap(), Ended::Ended { foreign, .. } if foreign.is_empty()));
 }
 
