@@ -6,13 +6,13 @@ use contracts::messages::OrderIntent;
 use domain::{Epoch, Order, OrderId, Rejection, SeatLabel, Standing, UnitId};
 use dynamo_store::{NoSuchUnit, Refused, StoreError, TakenUnit, UnitOwner};
 use fault_points::{
-    PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_RELEASED,
-    PERSISTENCE_SETTLED, reached,
+    PERSISTENCE_COMMITTED, PERSISTENCE_OWNER_SETTLED, PERSISTENCE_REFUSED, PERSISTENCE_SETTLED,
+    reached,
 };
 use lambda_kit::batch::{Deadline, OutOfTime};
 use lambda_kit::{Causes, clock};
 use queues::SendError;
-use redis_store::{RedisStoreError, Released, Settle, Settled};
+use redis_store::{RedisStoreError, Settle, Settled};
 use tokio::time::timeout;
 
 use crate::epochs::Epochs;
@@ -73,8 +73,7 @@ impl Persistence {
         reached(PERSISTENCE_SETTLED).await;
     }
 
-    /// The order was there: its item says what is true, whatever the intent says. What
-    /// Redis holds under the order's id is a live order's, so that is not given back.
+    /// The order was there: its item says what is true, whatever the intent says.
     pub(crate) async fn follow(
         &self,
         intent: &OrderIntent,
@@ -94,7 +93,7 @@ impl Persistence {
                 self.committed(order, epochs, deadline).await;
                 Ok(())
             }
-            Standing::Ended => self.release(intent, epochs).await,
+            Standing::Ended => self.ended(intent, order, epochs).await,
         }
     }
 
@@ -156,37 +155,30 @@ impl Persistence {
         match self.orders.order_refuse(&refusal).await? {
             Refused::Stored => {
                 reached(PERSISTENCE_REFUSED).await;
-                self.release(intent, epochs).await
+                self.ended(intent, &refusal, epochs).await
             }
             Refused::Present(order) => self.follow(intent, &order, epochs, deadline).await,
         }
     }
 
-    /// Gives back what Redis still holds for the intent. A hold that is about to
-    /// lapse by itself is not worth a message's return.
-    async fn release(&self, intent: &OrderIntent, epochs: &Epochs<'_>) -> Result<(), Unfinished> {
-        let epoch = epochs.of(&intent.event).await?;
-        let customer = intent.customer.key();
-        let released = self.inventory.release(&intent.event, epoch, &intent.order, &customer).await;
-        reached(PERSISTENCE_RELEASED).await;
-        match released {
-            Ok(Released::StaleEpoch { active }) if active < epoch => {
-                report(&intent.order, epoch, Settled::StaleEpoch { active });
+    /// Redis hears, by its version, that the order ended: no older record of it can take
+    /// anything again. A hold that is about to lapse by itself is not worth a message's return.
+    async fn ended(
+        &self,
+        intent: &OrderIntent,
+        order: &Order,
+        epochs: &Epochs<'_>,
+    ) -> Result<(), Unfinished> {
+        let settled = self.settle(order, epochs).await;
+        reached(PERSISTENCE_SETTLED).await;
+        match settled {
+            Err(Unfinished::Redis(error))
+                if self.time.is_too_late(intent.expires_at, clock::now()) =>
+            {
+                tracing::warn!(order = %order.id, %error, "a hold is left to lapse");
                 Ok(())
             }
-            // A hold of another epoch is gone with its inventory.
-            Ok(
-                Released::GivenBack
-                | Released::NoHold
-                | Released::Unknown
-                | Released::Unavailable
-                | Released::StaleEpoch { .. },
-            ) => Ok(()),
-            Err(error) if self.time.is_too_late(intent.expires_at, clock::now()) => {
-                tracing::warn!(order = %intent.order, %error, "a hold is left to lapse");
-                Ok(())
-            }
-            Err(error) => Err(error.into()),
+            settled => settled,
         }
     }
 

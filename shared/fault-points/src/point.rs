@@ -56,7 +56,6 @@ points! {
     /// A refusal is stored, its hold is not given back.
     PERSISTENCE_REFUSED = "order-persistence/refused";
     /// A hold was given back, the message is not acknowledged.
-    PERSISTENCE_RELEASED = "order-persistence/released";
     /// A poisoned intent is in the dead-letter queue, the message is not acknowledged.
     PERSISTENCE_BURIED = "order-persistence/buried";
     /// A change was read from the stream, nothing was done about it.

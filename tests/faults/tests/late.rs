@@ -5,11 +5,13 @@
 use std::time::Duration;
 
 use domain::{OrderState, Rejection};
+use dynamo_store::Ended;
 use faults::House;
 use faults::scenario::{CAPACITY, FAN, KEY, Kind, lapsed};
 use lambda_kit::testing::TestResponse;
+use redis_store::{Settle, Settled};
 use serde_json::json;
-use test_sale::{places, seat, seats};
+use test_sale::{EPOCH, now, partitions, places, seat, seats};
 
 async fn ask(house: &House, fan: &str, kind: Kind) -> TestResponse {
     house.order(fan, KEY, &kind.body()).await
@@ -88,6 +90,36 @@ async fn m8_so_it_is_where_an_order_loses_its_units_to_two_others() {
             is_refused(&answer, kind);
         }
         house.stream().await;
+        house.audit(CAPACITY, CAPACITY).await;
+    }
+}
+
+#[tokio::test]
+async fn m8_a_record_older_than_its_orders_end_takes_no_other_fans_hold() {
+    for (kind, is_redelivered) in
+        Kind::ALL.into_iter().flat_map(|kind| [(kind, true), (kind, false)])
+    {
+        let house = House::of(CAPACITY, CAPACITY).await;
+        // Persisted and ended, and Redis has heard of neither; its hold is given back since.
+        let moment = if is_redelivered { faults::LONG } else { Duration::from_millis(50) };
+        let ended = house.sale.hold_for("ann", KEY, vec![kind.line()], moment).await;
+        let live = house.sale.persist_unsettled(&ended, faults::LONG).await;
+        let expired = OrderState::Expired;
+        let end = house.sale.orders.order_end(&live, expired, now(), &partitions()).await;
+        assert!(matches!(end.unwrap(), Ended::Ended { .. }));
+        if is_redelivered {
+            house.resend(&ended);
+            assert_eq!(house.deliver().await, Vec::<String>::new());
+        } else {
+            lapsed(&ended).await;
+        }
+        assert_eq!(ask(&house, FAN, kind).await.status, 202);
+        let late = house.sale.inventory.settle(&Settle::of(&live, EPOCH, false)).await.unwrap();
+        assert!(matches!(late, Settled::Ignored | Settled::Reread), "{late:?}");
+        house.stream().await;
+        assert_eq!(ask(&house, FAN, kind).await.status, 202, "as before");
+        assert_eq!(house.deliver().await, Vec::<String>::new());
+        assert_eq!(house.fans_order().await.state, OrderState::Pending);
         house.audit(CAPACITY, CAPACITY).await;
     }
 }

@@ -185,15 +185,15 @@ impl Inventory {
     /// Why a live item can't be applied: `doubt` and `conflict`.
     fn objection(&self, sale: &Sale, wish: &Settle) -> Option<Settled> {
         let record = self.records[wish.order.at()];
-        if wish.item.epoch >= wish.epoch {
-            if record.is_none() {
-                return Some(Settled::Lost);
-            }
-        } else {
-            let is_settled = record.is_some_and(|record| record.version > 0);
-            if !is_settled && !wish.reread && sale.keeps(Rule::RereadsOlderEpochs) {
-                return Some(Settled::Reread);
-            }
+        let is_of_epoch = wish.item.epoch >= wish.epoch;
+        if is_of_epoch && record.is_none() {
+            return Some(Settled::Lost);
+        }
+        let is_known = record.is_some_and(|record| {
+            record.version > 0 || is_of_epoch && record.state == RecordState::Held
+        });
+        if !is_known && !wish.reread && sale.keeps(Rule::RereadsWhenInDoubt) {
+            return Some(Settled::Reread);
         }
         let mut rivals = self.holders(wish.item.units).filter(|(number, record)| {
             *number != wish.order.0 && record.state == RecordState::Live

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! till.rs          reservation         order_fetch ─ reserve ─ send | order_refuse
-//! persistence.rs   order-persistence   order_persist ─ settle | order_refuse ─ release
+//! persistence.rs   order-persistence   order_persist | order_refuse, then settle
 //! letters.rs       dead-letters        order_refuse ─ settle
 //! projector.rs     order-projector     settle ─ reread ─ settle …, or later
 //! ending.rs        whoever ends one    order_fetch ─ order_end ─ settle

@@ -33,7 +33,7 @@ pub enum Persist {
     OrderFetch,
     /// A unit was another's: reads that order.
     OwnerFetch(OrderNo),
-    /// Makes Redis agree with an order; if it is another's, this one is refused then.
+    /// Makes Redis agree with an order, live or ended; if it is another's, this one is refused then.
     Settle(OrderNo, Item),
     /// Reads that order again, as Redis asks for, which was of this epoch.
     Reread(OrderNo, u8),
@@ -41,8 +41,6 @@ pub enum Persist {
     SettleReread(OrderNo, Item, u8),
     /// Stores a refusal.
     OrderRefuse(Why),
-    /// Gives the hold back.
-    Release,
 }
 
 impl Persisting {
@@ -80,10 +78,6 @@ impl Persisting {
                 self.settled(sale, of)
             }
             Persist::OrderRefuse(why) => Some(self.order_refuse(sale, world, why)),
-            Persist::Release => {
-                world.inventory.release(world.tables.epoch, order);
-                None
-            }
         };
         if let Some(next) = next {
             world.persisting.put(Self { next, ..self });
@@ -123,10 +117,7 @@ impl Persisting {
     }
 
     fn follow(self, present: Item) -> Persist {
-        match present.is_live() {
-            true => Persist::Settle(self.intent.order, present),
-            false => Persist::Release,
-        }
+        Persist::Settle(self.intent.order, present)
     }
 
     fn why_taken(self, sale: &Sale) -> Why {
@@ -152,21 +143,21 @@ impl Persisting {
 
     fn order_refuse(self, sale: &Sale, world: &mut World, why: Why) -> Persist {
         let Intent { order, epoch, .. } = self.intent;
-        match world.order_refuse(sale, order, Item::refusal(why, epoch)) {
-            None => Persist::Release,
-            Some(present) => self.follow(present),
-        }
+        let refusal = Item::refusal(why, epoch);
+        self.follow(world.order_refuse(sale, order, refusal).unwrap_or(refusal))
     }
 
     /// It meets a fault at its next call.
     pub(crate) fn fail(self, sale: &Sale, world: &mut World, fault: Fault) {
-        let is_own = matches!(self.next, Persist::Settle(of, _) if of == self.intent.order);
+        // A commit stands, and the stream settles; a hold that is over soon is left to lapse.
+        let is_done = matches!(self.next, Persist::Settle(of, item) if of == self.intent.order
+            && (item.is_live() || sale.is_too_late(self.intent.left)));
         if matches!(fault, Fault::OrderPersistUnheard(_)) {
             self.order_persist(sale, world);
             world.persisting.put(Self { next: Persist::OrderFetch, ..self });
-        } else if matches!(fault, Fault::SettleFails(_)) && is_own {
-            // The commit stands: the message is done with, and the stream settles.
-        } else if sale.keeps(Rule::AcknowledgesLast) {
+        } else if sale.keeps(Rule::AcknowledgesLast)
+            && !(matches!(fault, Fault::SettleFails(_)) && is_done)
+        {
             world.queue.put(self.intent);
         }
     }

@@ -21,8 +21,9 @@ pub enum Rule {
     FreesOwnUnits,
     /// `settle.lua`: a unit is never taken from an order that is live.
     SparesLiveOrders,
-    /// `settle.lua`: an order of an older epoch is read again before it is believed.
-    RereadsOlderEpochs,
+    /// `settle.lua`: an order of an older epoch, or one that holds nothing any more, is read
+    /// again before it is believed.
+    RereadsWhenInDoubt,
     /// `reserve.lua`: an order that lapsed never holds again in its epoch.
     LapsesForGood,
     /// `Till::find_or_place`: the stored order is looked for before anything is held.

@@ -77,7 +77,7 @@ fn a_stale_order_takes_a_unit_from_a_live_one() {
 #[test]
 fn an_ended_order_of_an_older_epoch_is_revived_unless_it_is_read_again() {
     let budget = Budget { ends: 1, losses: 1, ..Budget::default() };
-    breaks(AGREEMENT, Sale::of(1, &[SEAT]).with(budget), &[Rule::RereadsOlderEpochs]);
+    breaks(AGREEMENT, Sale::of(1, &[SEAT]).with(budget), &[Rule::RereadsWhenInDoubt]);
 }
 
 #[test]

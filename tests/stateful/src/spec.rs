@@ -156,11 +156,6 @@ impl Spec {
     fn persist_without_redis(&mut self, persisting: Persisting) {
         match persisting.next {
             Persist::Settle(..) => self.act(Action::Fault(Fault::SettleFails(persisting))),
-            Persist::Release if self.sale.is_too_late(persisting.intent.left) => {
-                // The hold is left to lapse.
-                self.world.persisting.take(&persisting);
-            }
-            Persist::Release => self.act(Action::Fault(Fault::PersistenceDies(persisting))),
             Persist::OrderPersist
             | Persist::OrderFetch
             | Persist::OwnerFetch(_)

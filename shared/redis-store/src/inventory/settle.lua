@@ -19,13 +19,15 @@ local function order_new()
   return order
 end
 
--- Where a live item can't be applied: Redis lost writes, or the item may be older than this epoch.
+-- Where a live item can't be applied: Redis lost writes, or the item may be older than what made the
+-- order hold nothing here any more, as another epoch does.
 local function doubt(order)
-  if held_in >= epoch then
-    return not order and { 'lost' } or nil
+  if held_in >= epoch and not order then
+    return { 'lost' }
   end
-  local settled = order and order.version > 0
-  return not settled and reread == 0 and { 'reread' } or nil
+  local holds = order and order.state == HELD and order.expiry > now
+  local is_known = order and (order.version > 0 or held_in >= epoch and holds)
+  return not is_known and reread == 0 and { 'reread' } or nil
 end
 
 local function conflict(lines)

@@ -257,6 +257,10 @@ impl Case<'_> {
             assert_eq!(self.till.settle(&gone).await, Settled::Applied);
             self.model.free_all(id);
         } else {
+            if known.version == 0 && known.state != State::Held {
+                assert_eq!(self.till.settle(&live).await, Settled::Reread, "it holds no more");
+                live.reread = true;
+            }
             let rivals = self.rivals(&known);
             let is_live = |id: &OrderId| {
                 self.model.orders.iter().any(|o| o.wish.order == *id && o.state == State::Live)

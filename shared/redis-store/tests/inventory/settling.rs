@@ -11,6 +11,11 @@ fn line_of(units: &[u32]) -> Vec<OrderLine> {
     vec![OrderLine { ticket_type: kind("floor"), unit_amount: 8_800, price_version: 1, units }]
 }
 
+/// An order whose item was read again.
+fn read_again(order: &Settle) -> Settle {
+    Settle { reread: true, ..order.clone() }
+}
+
 /// Holds for a moment and waits until it is over.
 async fn lapsed(till: &Till, wish: &redis_store::Reserve) -> redis_store::Hold {
     let mut short = wish.clone();
@@ -82,7 +87,7 @@ async fn a_place_whose_settle_was_lost_comes_back_to_its_owner_and_stays() {
     each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
-        let x_live = persisted(&x, &lapsed(&till, &x).await);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
         let mut y = wish(2, "y", vec![places("floor", 1)]);
         y.hold = SHORT * 3;
         let y_hold = till.hold(&y).await;
@@ -106,7 +111,7 @@ async fn a_place_that_lapsed_twice_still_comes_back_to_its_owner() {
     each_engine(async |till: Till| {
         till.sell(0, 1).await;
         let x = wish(1, "x", vec![seats([0])]);
-        let x_live = persisted(&x, &lapsed(&till, &x).await);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
         lapsed(&till, &wish(2, "y", vec![seats([0])])).await;
         assert_eq!(till.settle(&x_live).await, Settled::Applied);
         let z = wish(3, "z", vec![seats([0])]);
@@ -116,12 +121,53 @@ async fn a_place_that_lapsed_twice_still_comes_back_to_its_owner() {
     .await;
 }
 
+/// M8, with a record that is older than the order's end.
+#[tokio::test]
+async fn a_late_record_of_an_order_that_holds_no_more_takes_nothing_unasked() {
+    each_engine(async |till: Till| {
+        till.sell(0, 2).await;
+        let x = wish(1, "x", vec![seats([0])]);
+        let lapsed = persisted(&x, &lapsed(&till, &x).await);
+        let z = wish(3, "z", vec![seats([1])]);
+        let released = persisted(&z, &till.hold(&z).await);
+        assert_eq!(till.release(&z.order, &fan(3)).await, Released::GivenBack);
+        let y = wish(2, "y", vec![seats([0, 1])]);
+        till.hold(&y).await;
+        for late in [&lapsed, &released] {
+            assert_eq!(till.settle(late).await, Settled::Reread);
+            assert_eq!(till.settle(&ended(late)).await, Settled::Applied, "so it is by now");
+            assert_eq!(till.settle(late).await, Settled::Ignored);
+        }
+        assert_eq!(till.record(&y).await.state, RecordState::Held);
+        assert_eq!(till.counts("stalls").await, [0, 2, 0, 0]);
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn a_late_record_never_takes_a_seat_that_was_withdrawn_meanwhile() {
+    each_engine(async |till: Till| {
+        till.sell(0, 1).await;
+        let x = wish(1, "x", vec![seats([0])]);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
+        let mut withdrawal = wish(2, "house", vec![seats([0])]);
+        withdrawal.mode = redis_store::Mode::Withdraw;
+        let mut withdrawn = persisted(&withdrawal, &till.hold(&withdrawal).await);
+        withdrawn.standing = SettleStanding::Withdrawn;
+        assert_eq!(till.settle(&withdrawn).await, Settled::Applied);
+        let conflict = Settled::Conflict { customer: fan(2), order: withdrawal.order };
+        assert_eq!(till.settle(&x_live).await, conflict);
+        assert_eq!(till.record(&withdrawal).await.state, RecordState::Withdrawn);
+    })
+    .await;
+}
+
 #[tokio::test]
 async fn a_hold_that_loses_a_seat_gives_back_the_others() {
     each_engine(async |till: Till| {
         till.sell(0, 3).await;
         let x = wish(1, "x", vec![seats([1])]);
-        let x_live = persisted(&x, &lapsed(&till, &x).await);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
         till.hold(&wish(2, "y", vec![seats([0, 1, 2])])).await;
         till.settle(&x_live).await;
         assert_eq!(till.counts("stalls").await, [2, 0, 1, 0]);
@@ -135,7 +181,7 @@ async fn a_late_settle_never_takes_a_place_from_a_live_order() {
     each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
-        let x_live = persisted(&x, &lapsed(&till, &x).await);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
         let y = wish(2, "y", vec![places("floor", 1)]);
         let y_live = till.sold(&y).await;
         let conflict = Settled::Conflict { customer: fan(2), order: y_live.order };
@@ -156,9 +202,9 @@ async fn the_same_fans_two_orders_do_not_share_a_place() {
     each_engine(async |till: Till| {
         till.sell(1, 0).await;
         let x = wish(1, "x", vec![places("floor", 1)]);
-        let x_live = persisted(&x, &lapsed(&till, &x).await);
+        let x_live = read_again(&persisted(&x, &lapsed(&till, &x).await));
         let y = wish(1, "y", vec![places("floor", 1)]);
-        let y_live = persisted(&y, &till.hold(&y).await);
+        let y_live = read_again(&persisted(&y, &till.hold(&y).await));
         assert_eq!(till.settle(&x_live).await, Settled::Applied);
         assert_eq!(till.reserve(&y).await, Reservation::Lapsed);
         let conflict = Settled::Conflict { customer: fan(1), order: x.order };
@@ -193,8 +239,9 @@ async fn an_unknown_live_order_of_this_epoch_means_lost_writes() {
         let wish = wish(1, "k", vec![places("floor", 1)]);
         let hold = redis_store::Hold { lines: line_of(&[0]), expires_at: in_ms(0) };
         let mut settle = persisted(&wish, &hold);
-        for reread in [false, true] {
-            settle.reread = reread;
+        // M14: an older inventory came back, and the order is of a newer one.
+        for (reread, epoch) in [(false, 1), (true, 1), (false, 2), (true, 2)] {
+            (settle.reread, settle.order_epoch) = (reread, Epoch(epoch));
             assert_eq!(till.settle(&settle).await, Settled::Lost);
         }
         assert_eq!(till.counts("floor").await, [10, 0, 0, 0]);
