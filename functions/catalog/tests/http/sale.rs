@@ -7,7 +7,7 @@ use redis_store::{Pointer, Reservation};
 use serde_json::json;
 use test_support::wire::Fault;
 
-use crate::given::{Office, command, event_body, floor, id, numbered, places, stalls};
+use crate::given::{Office, command, event_body, floor, id, numbered, places, pointers, stalls};
 
 #[tokio::test]
 async fn opening_loads_everything_and_marks_it() {
@@ -43,6 +43,19 @@ async fn a_sale_goes_on_where_it_was_paused() {
     assert_eq!(office.get("/events/show").await.json()["state"], "closed");
     office.switch("open").await;
     assert_eq!(office.remaining("floor").await, 61);
+}
+
+#[tokio::test]
+async fn what_is_no_object_or_no_word_commands_nothing() {
+    let office = Office::with_sale().await;
+    for (body, pointer) in [(json!(["closed"]), ""), (json!({"state": {"closed": null}}), "/state")]
+    {
+        let path = "/events/show/sale";
+        let request = TestRequest::put(path).operator("op").header("idempotency-key", "k");
+        let answer = request.json(&body).send(&office.another_environment()).await;
+        assert_eq!((answer.status, pointers(&answer)), (400, vec![pointer.to_owned()]), "{body}");
+    }
+    assert_eq!(office.get("/events/show").await.json()["state"], "open");
 }
 
 #[tokio::test]

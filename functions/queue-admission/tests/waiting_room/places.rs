@@ -15,6 +15,7 @@ use lambda_kit::testing::TestRequest;
 use redis_store::{
     LineSettings, Mode, Redis, RedisMode, Reservation, Reserve, Session, WaitingRoom,
 };
+use serde_json::json;
 use tokens::{Keys, PublicKey};
 
 async fn keys(room: &Room) -> Keys {
@@ -102,9 +103,11 @@ async fn a_join_that_is_refused_uses_up_no_position() {
     assert_eq!((unknown.status, unknown.reason().as_str()), (404, "not_found"));
     let path = "/events/no%20event/queue/places";
     assert_eq!(room.send(TestRequest::post(path).fan("f")).await.status, 404);
-    let bad = TestRequest::post(PLACES).fan("fan-1").json(&serde_json::json!({"number": 1}));
-    let bad = room.send(bad).await;
-    assert_eq!((bad.status, bad.json()["errors"][0]["pointer"].as_str()), (400, Some("/number")));
+    for (body, pointer) in [(json!({"number": 1}), "/number"), (json!([]), ""), (json!(null), "")] {
+        let bad = room.send(TestRequest::post(PLACES).fan("fan-1").json(&body)).await;
+        let told = bad.json()["errors"][0]["pointer"].clone();
+        assert_eq!((bad.status, told.as_str()), (400, Some(pointer)), "{body}");
+    }
     assert_eq!(room.send(TestRequest::post(PLACES)).await.status, 401);
     assert_eq!(room.status().await.issued, 0);
     assert_eq!(room.joined("fan-1").await.number, 1);
