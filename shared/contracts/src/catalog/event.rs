@@ -275,6 +275,50 @@ mod tests {
     }
 
     #[test]
+    fn an_instant_is_as_rfc_3339_writes_it() {
+        let read = |instant: &str| {
+            let body = json!({"opens_at": instant, "closes_at": "2031-01-01T00:00:00Z"});
+            serde_json::from_value::<SaleWindowEdit>(body).map(|window| window.opens_at)
+        };
+        let new_year: Timestamp = "2030-01-01T00:00:00Z".parse().unwrap();
+        for good in [
+            "2030-01-01T00:00:00Z",
+            "2030-01-01t00:00:00z",
+            "2030-01-01T00:00:00.000000000Z",
+            "2030-01-01T00:00:00.0+00:00",
+            "2030-01-01T00:00:00-00:00",
+            "2030-01-01T08:00:00+08:00",
+            "2029-12-31T14:30:00-09:30",
+        ] {
+            assert_eq!(read(good).ok(), Some(new_year), "{good}");
+        }
+        for bad in [
+            "2030-01-01T00:00:00+08:00[Europe/Paris]",
+            "2030-01-01T08:00:00+08:00[Asia/Taipei]",
+            "2030-01-01T00:00:00Z[u-ca=gregory]",
+            "20300101T000000Z",
+            "2030-01-01T00Z",
+            "2030-01-01T00:00Z",
+            "2030-01-01 00:00:00Z",
+            "2030-01-01T00:00:00",
+            "2030-01-01T00:00:00.Z",
+            "2030-01-01T00:00:00,5Z",
+            "2030-01-01T00:00:00+08",
+            "2030-01-01T00:00:00+0800",
+            "2030-01-01T00:00:00+08:00:00",
+            "+002030-01-01T00:00:00Z",
+            "2030-02-30T00:00:00Z",
+            "2030-01-01T00:00:00\u{e9}",
+            "2030-01-01T00:00:0\u{e9}Z",
+            " 2030-01-01T00:00:00Z",
+            "",
+        ] {
+            let refused = read(bad).unwrap_err().to_string();
+            assert_eq!(refused, Text::Instant.in_language(Language::English), "{bad}");
+        }
+    }
+
+    #[test]
     fn instants_have_the_bounds_that_their_text_tells() {
         for language in [Language::English, Language::TraditionalChinese] {
             let text = Text::Instant.in_language(language);

@@ -65,8 +65,36 @@ impl Faults {
 
 /// An instant, refused in our words.
 fn instant<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
-    let parsed = String::deserialize(deserializer)?.parse();
-    parsed.map_err(|_| D::Error::custom(Text::Instant.in_language(Language::English)))
+    let text = String::deserialize(deserializer)?;
+    let parsed = text.parse().ok().filter(|_| is_rfc_3339(&text));
+    parsed.ok_or_else(|| D::Error::custom(Text::Instant.in_language(Language::English)))
+}
+
+/// Whether a text has the shape of RFC 3339. Other shapes are read as well, also
+/// some whose offset is another than that of the zone they name.
+fn is_rfc_3339(text: &str) -> bool {
+    let Some((date_and_time, rest)) = text.split_at_checked(19) else { return false };
+    let offset = match rest.strip_prefix('.') {
+        Some(fraction) => {
+            let offset = fraction.trim_start_matches(|digit: char| digit.is_ascii_digit());
+            if offset.len() == fraction.len() {
+                return false;
+            }
+            offset
+        }
+        None => rest,
+    };
+    is_shaped(date_and_time, "0000-00-00T00:00:00")
+        && ["Z", "+00:00", "-00:00"].iter().any(|shape| is_shaped(offset, shape))
+}
+
+/// Whether a text is as the shape is, where `0` stands for any digit.
+fn is_shaped(text: &str, shape: &str) -> bool {
+    let is_alike = |(one, shape): (u8, u8)| match shape {
+        b'0' => one.is_ascii_digit(),
+        _ => one.eq_ignore_ascii_case(&shape),
+    };
+    text.len() == shape.len() && text.bytes().zip(shape.bytes()).all(is_alike)
 }
 
 /// A field that is there has a value: `null` is no way to leave it out.
