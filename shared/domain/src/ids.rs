@@ -162,9 +162,9 @@ fn is_key(text: &str) -> bool {
 }
 
 fn is_seat_label(text: &str) -> bool {
-    is_plain_id(text)
-        && text.split('-').count() >= 3
-        && text.split('-').all(|part| !part.is_empty())
+    // Only the section may hold `-`, also at its ends, so row and seat are the last two.
+    let parts: Vec<_> = text.rsplitn(3, '-').collect();
+    is_plain_id(text) && parts.len() == 3 && parts.iter().all(|part| !part.is_empty())
 }
 
 impl CustomerId {
@@ -559,8 +559,10 @@ mod tests {
         for bad in ["", "a b", "a{b", "a:b", "a#b", "é", "🎫", &"x".repeat(65)] {
             assert!(EventId::parse(bad).is_err(), "{bad}");
         }
-        assert!(SeatLabel::parse("A-3-12").is_ok());
-        for bad in ["A", "A-3", "A--12", "-A-3", "A-3-", "A-3-1 2"] {
+        for good in ["A-3-12", "A--3-12", "-A-3-12", "--3-12", "a--b-3-12"] {
+            assert!(SeatLabel::parse(good).is_ok(), "{good}");
+        }
+        for bad in ["A", "A-3", "A--12", "-A-3", "A-3-", "A-3-1 2", "-3-12", "---", "A-3--"] {
             assert!(SeatLabel::parse(bad).is_err(), "{bad}");
         }
     }

@@ -224,6 +224,20 @@ mod tests {
     }
 
     #[test]
+    fn whatever_is_a_sections_id_can_have_seats() {
+        for id in ["A-", "-A", "-", "a--b", "---", "_"] {
+            let id = SectionId::parse(id).unwrap();
+            let stalls = TicketTypeId::parse("stalls").unwrap();
+            let section = Section::new(id.clone(), stalls, 0, vec![row("1", &["1", "2"])]).unwrap();
+            assert_eq!(section.labels().count(), 2, "{id}");
+            for seat in section.labels() {
+                assert!(section.has_seat(&seat), "{seat}");
+                assert_eq!(Section::of_seat(&seat), Some(id.clone()), "{seat}");
+            }
+        }
+    }
+
+    #[test]
     fn a_wrong_name_is_named() {
         assert_eq!(section(vec![]), Err(InvalidSeatMap::Empty));
         assert_eq!(section(vec![row("1", &[])]), Err(InvalidSeatMap::Empty));
