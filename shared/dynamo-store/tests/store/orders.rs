@@ -327,7 +327,7 @@ async fn assert_cheap(dynamo: &Dynamo) {
     let orders = Stores::new(&wire.over(&dynamo.sdk_config()), &dynamo.tables).orders;
     for order in [
         order("0b9f7cf4-6a6a-4b3e-9c7a-0d2f0e8d1a11", vec![line("floor", serials([0]))]),
-        order(&"x".repeat(128), vec![line("stalls", seats(&["A-1-1"]))]),
+        order(&"x".repeat(255), vec![line("stalls", seats(&["A-1-1"]))]),
     ] {
         assert_eq!(persist(&orders, &order).await, Persisted::New);
         orders.order_fetch(&order.customer, &order.id).await.unwrap();
