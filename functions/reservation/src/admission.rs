@@ -66,3 +66,19 @@ pub fn key_ring(catalog: CatalogStore) -> KeyRing {
         }
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use http::HeaderValue;
+
+    #[test]
+    fn of_several_tokens_none_counts() {
+        let mut headers = HeaderMap::new();
+        assert_eq!(token_of(&headers), None);
+        headers.append(HEADER, HeaderValue::from_static(" one "));
+        assert_eq!(token_of(&headers), Some("one"));
+        headers.append(HEADER, HeaderValue::from_static("two"));
+        assert_eq!(token_of(&headers), None);
+    }
+}

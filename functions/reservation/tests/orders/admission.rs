@@ -32,6 +32,8 @@ async fn without_a_valid_admission_nothing_is_sold() {
         (Some(String::new()), "is missing"),
         (Some("nonsense".to_owned()), "is not valid"),
         (Some(tampered), "is not valid"),
+        // The gateway joins the headers of one name.
+        (Some([sign(&valid), sign(&valid)].join(",")), "is not valid"),
         (Some(stranger.admission(&valid).unwrap()), "is not valid"),
         (Some(sign(&expired)), "has expired"),
         (Some(sign(&elsewhere)), "is for another event or another fan"),

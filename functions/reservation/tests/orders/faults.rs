@@ -8,7 +8,7 @@ use test_sale::Sale;
 use test_support::redis::Proxy;
 use test_support::wire::Fault;
 
-use crate::shop::{Shop, order_of, places, refused_order};
+use crate::shop::{Shop, bare, order_of, places, refused_order};
 
 #[tokio::test]
 async fn an_intent_that_may_not_have_been_sent_is_no_failure_and_a_repeat_sends_it() {
@@ -48,6 +48,21 @@ async fn a_hold_whose_reply_is_lost_is_an_unknown_outcome_and_a_repeat_finds_it(
     assert_eq!(shop.sale.counts("floor").await.held, 1 + 2, "it was carried out");
     assert_eq!(shop.accepted("ann", "k", &places(2)).await.id, order);
     assert_eq!(shop.sale.counts("floor").await.held, 1 + 2);
+}
+
+/// Without an admission nothing is taken, whether the script ran or not.
+#[tokio::test]
+async fn a_look_for_a_hold_whose_reply_is_lost_leaves_nothing_unknown() {
+    let mut sale = Sale::of(10, 0).await;
+    let proxy = Proxy::to(sale.redis.port());
+    sale.inventory = Inventory::new(Redis::connect(&proxy.url(), RedisMode::Single));
+    let shop = Shop::over(sale).await;
+    shop.accepted("ben", "k", &places(1)).await;
+    proxy.lose_replies(1_000);
+    let answer = shop.send(bare("ann", "k", &places(2))).await;
+    proxy.lose_replies(0);
+    assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"));
+    assert_eq!(shop.sale.counts("floor").await.held, 1);
 }
 
 #[tokio::test]
