@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use domain::{
-    CustomerId, CustomerKey, Epoch, EventId, Fingerprint, LogPosition, OrderId, OrderLine,
+    CustomerId, CustomerKey, Epoch, EventId, Fingerprint, Line, LogPosition, OrderId, OrderLine,
     OrderLines, QueueSettings, SaleSwitch, SaleWindow, SeatLabel, SessionId, TicketKind,
     TicketTypeId, UnitId, UnitState,
 };
@@ -131,6 +131,19 @@ pub struct Reserve {
     pub mode: Mode,
     /// The session, in [`Mode::Buy`].
     pub session: Option<Session>,
+}
+
+/// A question whether units could be had.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Look {
+    /// The event.
+    pub event: EventId,
+    /// The epoch the caller knows.
+    pub epoch: Epoch,
+    /// Who it is for: what this customer has already is in nobody's way.
+    pub customer: CustomerKey,
+    /// What is wanted: as many places as one likes, or as many seats as an order has.
+    pub line: Line,
 }
 
 /// Units that are held.

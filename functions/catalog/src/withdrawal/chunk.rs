@@ -13,7 +13,7 @@ use expiry::report_foreign;
 use jiff::SignedDuration;
 use lambda_kit::clock;
 use lambda_kit::http::Failure;
-use redis_store::{Hold, Mode, Reservation, Reserve};
+use redis_store::{Hold, Look, Mode, Reservation, Reserve};
 use store_failures::OrFail;
 
 use crate::catalogue::Catalogue;
@@ -71,7 +71,6 @@ impl Taker<'_> {
             match self.catalogue.inventory.reserve(&reserve).await.or_fail()? {
                 Reservation::Held(hold) => return self.persist(intent, hold).await,
                 Reservation::Replayed(hold) => return self.resume(intent, hold).await,
-                Reservation::Again => {}
                 Reservation::GrantNeeded { ticket_type, mark, ceiling } => {
                     let wanted = mark.saturating_add(mark_block(ceiling)).min(ceiling);
                     let (store, id) = (&self.catalogue.store, &self.event.id);
@@ -80,26 +79,17 @@ impl Taker<'_> {
                     inventory.mark_raise(id, epoch, &ticket_type, mark).await.or_fail()?;
                 }
                 Reservation::Lapsed | Reservation::Ended => return self.ended(&intent).await,
-                Reservation::SoldOut { .. } => return Ok(Chunk::Short(Shortage::SoldOut)),
-                // A withdrawal takes nothing from anybody, but the time to pay is over.
-                Reservation::Overdue(orders) => {
-                    // While one is left that may make room, nothing is sold out.
-                    if !self.catalogue.end_overdue(self.event.epoch, &orders).await? {
-                        return Err(Reason::Unavailable.into());
-                    }
-                }
-                Reservation::SeatTaken { seats, .. } => {
-                    return Ok(Chunk::Short(Shortage::Seats(seats)));
-                }
-                Reservation::Unavailable
+                obstacle @ (Reservation::Again
+                | Reservation::Overdue(_)
+                | Reservation::SoldOut { .. }
+                | Reservation::SeatTaken { .. }
+                | Reservation::Unavailable
                 | Reservation::StaleEpoch { .. }
-                | Reservation::Recovering => return Err(lost()),
-                Reservation::TooManyOrders => return Err(Reason::TooManyOrders.into()),
-                // An edit is on its way to Redis.
-                Reservation::UnknownType { .. } | Reservation::UnknownSeat { .. } => {
-                    return Err(Failure::new(Reason::Unavailable).with_detail(Text::NotLoadedYet));
-                }
-                unexpected @ (Reservation::Mismatch
+                | Reservation::Recovering
+                | Reservation::TooManyOrders
+                | Reservation::UnknownType { .. }
+                | Reservation::UnknownSeat { .. }
+                | Reservation::Mismatch
                 | Reservation::NotFound
                 | Reservation::NotOpen { .. }
                 | Reservation::Closed
@@ -107,12 +97,73 @@ impl Taker<'_> {
                 | Reservation::SessionEnded
                 | Reservation::OverLimit { .. }
                 | Reservation::WrongKind { .. }) => {
-                    tracing::error!(?unexpected, order = %order, "no answer for a withdrawal");
-                    return Err(Reason::Internal.into());
+                    if let Some(shortage) = self.cleared(obstacle).await? {
+                        return Ok(Chunk::Short(shortage));
+                    }
                 }
             }
         }
         Err(Reason::Unavailable.into())
+    }
+
+    /// Why units can't be had beside those that the owner has, by what Redis says now; none:
+    /// they can. Nothing is taken.
+    pub(super) async fn look(
+        &self,
+        owner: &CustomerId,
+        line: Line,
+    ) -> Result<Option<Shortage>, Failure> {
+        let (event, epoch, customer) = (self.event.id.clone(), self.event.epoch, owner.key());
+        let look = Look { event, epoch, customer, line };
+        for _ in 0..ATTEMPTS {
+            let obstacle = self.catalogue.inventory.look(&look).await.or_fail()?;
+            let Some(obstacle) = obstacle else { return Ok(None) };
+            if let Some(shortage) = self.cleared(obstacle).await? {
+                return Ok(Some(shortage));
+            }
+        }
+        Err(Reason::Unavailable.into())
+    }
+
+    /// Clears what stands between a withdrawal and its units; where that can't be, why not.
+    async fn cleared(&self, obstacle: Reservation) -> Result<Option<Shortage>, Failure> {
+        match obstacle {
+            Reservation::Again => Ok(None),
+            // A withdrawal takes nothing from anybody, but the time to pay is over.
+            Reservation::Overdue(orders) => {
+                // While one is left that may make room, nothing is sold out.
+                match self.catalogue.end_overdue(self.event.epoch, &orders).await? {
+                    true => Ok(None),
+                    false => Err(Reason::Unavailable.into()),
+                }
+            }
+            Reservation::SoldOut { .. } => Ok(Some(Shortage::SoldOut)),
+            Reservation::SeatTaken { seats, .. } => Ok(Some(Shortage::Seats(seats))),
+            Reservation::Unavailable | Reservation::StaleEpoch { .. } | Reservation::Recovering => {
+                Err(lost())
+            }
+            Reservation::TooManyOrders => Err(Reason::TooManyOrders.into()),
+            // An edit is on its way to Redis.
+            Reservation::UnknownType { .. } | Reservation::UnknownSeat { .. } => {
+                Err(Failure::new(Reason::Unavailable).with_detail(Text::NotLoadedYet))
+            }
+            unexpected @ (Reservation::Held(_)
+            | Reservation::Replayed(_)
+            | Reservation::GrantNeeded { .. }
+            | Reservation::Lapsed
+            | Reservation::Ended
+            | Reservation::Mismatch
+            | Reservation::NotFound
+            | Reservation::NotOpen { .. }
+            | Reservation::Closed
+            | Reservation::Paused
+            | Reservation::SessionEnded
+            | Reservation::OverLimit { .. }
+            | Reservation::WrongKind { .. }) => {
+                tracing::error!(?unexpected, event = %self.event.id, "no answer for a withdrawal");
+                Err(Reason::Internal.into())
+            }
+        }
     }
 
     fn intent(&self, order: OrderId, owner: &CustomerId, line: Line) -> Result<Intent, Failure> {

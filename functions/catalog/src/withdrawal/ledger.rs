@@ -219,9 +219,14 @@ impl<'a> Withdrawals<'a> {
         })
     }
 
-    /// Takes every order of an attempt, until one can't be had.
+    /// Takes every order of an attempt, until one can't be had. Looks first whether all can:
+    /// what is taken and given back again is seen as gone meanwhile, and who is refused for it
+    /// is refused for ever.
     async fn attempt(&self, record: &Withdrawal) -> Result<Attempt, Failure> {
         let owner = owner(record)?;
+        if let Some(shortage) = self.look(record, &owner).await? {
+            return Ok(Attempt::Short(shortage));
+        }
         let chunks = record.lines.iter().flat_map(chunks).zip(record.orders.clone());
         let takes = chunks.map(|(line, order)| self.taker.take(order, &owner, line));
         let mut taken = stream::iter(takes).buffer_unordered(AT_ONCE);
@@ -233,6 +238,23 @@ impl<'a> Withdrawals<'a> {
             }
         }
         Ok(Attempt::All)
+    }
+
+    /// Why an attempt would end short, as far as can be seen: some of its orders may be taken
+    /// already, and others may take what is free now.
+    async fn look(
+        &self,
+        record: &Withdrawal,
+        owner: &CustomerId,
+    ) -> Result<Option<Shortage>, Failure> {
+        let looks = record.lines.iter().flat_map(glances).map(|line| self.taker.look(owner, line));
+        let mut looks = stream::iter(looks).buffer_unordered(AT_ONCE);
+        while let Some(shortage) = looks.try_next().await? {
+            if shortage.is_some() {
+                return Ok(shortage);
+            }
+        }
+        Ok(None)
     }
 
     /// Begins to return a withdrawal and does it; false: another request changed
@@ -303,6 +325,14 @@ fn chunks(line: &Line) -> Vec<Line> {
                 .map(|at| part(Wanted::Quantity(most.min(quantity - at * most))))
                 .collect()
         }
+    }
+}
+
+/// A line in parts that can be looked at: places together, as each order could be had alone.
+fn glances(line: &Line) -> Vec<Line> {
+    match line.wanted {
+        Wanted::Seats(_) => chunks(line),
+        Wanted::Quantity(_) => vec![line.clone()],
     }
 }
 

@@ -55,6 +55,18 @@ async fn a_capacity_below_what_is_sold_is_refused_cleanly_and_a_higher_one_sells
     assert_eq!(office.owned("floor").await, 70);
 }
 
+#[tokio::test]
+async fn while_a_lower_ends_refused_no_place_changes_hands() {
+    let office = Office::with_sale().await;
+    sell(&office, 20).await;
+    let before = office.position().await;
+    // An order of forty could be had, but not the one of eight after it.
+    let refused = resize(&office, 16).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "conflict"));
+    assert_eq!(numbers(&refused, &["lowest_capacity", "remaining"]), [Some(20), Some(44)]);
+    assert_eq!(office.position().await, before);
+}
+
 async fn sell_rest(office: &Office, count: u32) {
     for n in 0..count {
         office.buy(&format!("late-{n}"), floor(1)).await;

@@ -8,10 +8,13 @@ use axum::Router;
 use catalog::catalogue::Catalogue;
 use catalog::router::router;
 use domain::{
-    Currency, CustomerId, EventId, Fingerprint, IdempotencyKey, Line, Money, Operation, Order,
-    OrderId, OrderLines, OrderState, SeatLabel, TicketTypeId, Wanted,
+    Currency, CustomerId, EventId, Fingerprint, IdempotencyKey, Line, LogPosition, Money,
+    Operation, Order, OrderId, OrderLines, OrderState, SeatLabel, TicketTypeId, Wanted,
+    WithdrawalId,
 };
-use dynamo_store::{CatalogStore, Consistency, OrderStore, PartitionCounts, Patience, Persisted};
+use dynamo_store::{
+    CatalogStore, Consistency, OrderStore, PartitionCounts, Patience, Persisted, Withdrawal,
+};
 use lambda_kit::http::{GroupsClaim, adapt};
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::{Hold, Inventory, Mode, Redis, RedisMode, Reservation, Reserve, Settle, Settled};
@@ -92,17 +95,22 @@ impl Office {
     /// A further environment of the function over the same stores: it remembers
     /// nothing of what others did.
     pub(crate) fn another_environment(&self) -> Router {
-        routed(self.catalogue().impatient())
+        self.environment_with_holds_of(HOLD)
+    }
+
+    /// One whose holds last this long.
+    pub(crate) fn environment_with_holds_of(&self, hold: Duration) -> Router {
+        routed(self.catalogue(hold).impatient())
     }
 
     /// One that waits for others, as those that are deployed do.
     pub(crate) fn patient_environment(&self) -> Router {
-        routed(self.catalogue())
+        routed(self.catalogue(HOLD))
     }
 
-    fn catalogue(&self) -> Catalogue {
+    fn catalogue(&self, hold: Duration) -> Catalogue {
         let (store, orders) = (self.store.clone(), self.orders.clone());
-        Catalogue::new(store, orders, self.inventory.clone(), HOLD)
+        Catalogue::new(store, orders, self.inventory.clone(), hold)
     }
 
     /// The same tables over another wire, for what the test itself looks up while
@@ -175,6 +183,13 @@ impl Office {
         self.put(&format!("/events/show/withdrawals/{id}"), body).await
     }
 
+    /// A withdrawal's record.
+    pub(crate) async fn withdrawal(&self, withdrawal: &str) -> Withdrawal {
+        let withdrawal = WithdrawalId::parse(withdrawal).unwrap();
+        let read = self.store.withdrawal_fetch(&id("show"), &withdrawal).await;
+        read.unwrap().unwrap()
+    }
+
     /// What the list says remains of a type.
     pub(crate) async fn remaining(&self, ticket_type: &str) -> u64 {
         self.ticket_type(ticket_type).await["remaining"].as_u64().unwrap()
@@ -192,6 +207,13 @@ impl Office {
         let types = self.store.ticket_types_list(&id("show"), Consistency::Strong).await.unwrap();
         let partitions = PartitionCounts::of(&types);
         orders.units_list(&id("show"), &type_id(ticket_type), &partitions).await.unwrap().len()
+    }
+
+    /// Where the log stands: it goes on with every unit that changes hands.
+    pub(crate) async fn position(&self) -> LogPosition {
+        let event = self.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap();
+        let states = self.inventory.seat_states(&id("show"), event.unwrap().epoch, &[]).await;
+        states.unwrap().unwrap().position
     }
 
     /// A fan's hold.

@@ -1,6 +1,9 @@
 //! Withdrawals.
 
+use std::time::Duration;
+
 use domain::OrderState;
+use futures::future::{Either, select};
 use lambda_kit::testing::TestRequest;
 use redis_store::Reservation;
 use serde_json::{Value, json};
@@ -101,6 +104,36 @@ async fn seats_that_others_have_are_named_and_nothing_is_taken() {
     assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (4, 1));
 }
 
+/// Seats of a section of two rows, as a section's edit and as labels.
+fn section_of(seats_in_row: u32) -> (Value, Vec<String>) {
+    let rows: Vec<Value> =
+        [1, 2].iter().map(|row| json!({"row": row, "seats": seats_in_row})).collect();
+    let labels = [1, 2]
+        .iter()
+        .flat_map(|row| (1..=seats_in_row).map(move |number| format!("B-{row}-{number}")));
+    (json!({"ticket_type": "stalls", "rows": rows}), labels.collect())
+}
+
+#[tokio::test]
+async fn while_a_withdrawal_ends_refused_no_unit_changes_hands() {
+    let office = Office::with_show().await;
+    let (section, labels) = section_of(50);
+    office.create("/events/show/seat-map/sections/B", &section).await;
+    office.switch("open").await;
+    office.buy("fan-1", stalls(&["B-2-50"])).await;
+    office.buy("fan-2", floor(4)).await;
+    let before = office.position().await;
+    let seats: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let refused = office.withdraw("house", &of_stalls(&seats)).await;
+    assert_eq!((refused.status, refused.reason().as_str()), (409, "seat_taken"));
+    assert_eq!(refused.json()["seats"], json!(["B-2-50"]));
+    let refused = office.withdraw("crew", &of_floor(61)).await;
+    assert_eq!((refused.status, refused.json()["remaining"].as_u64()), (409, Some(60)));
+    assert_eq!(office.position().await, before);
+    assert_eq!(office.withdraw("crew", &of_floor(60)).await.status, 201);
+    assert_eq!(office.withdraw("house", &of_stalls(&seats[..99])).await.status, 201);
+}
+
 #[tokio::test]
 async fn an_order_that_was_not_paid_in_time_makes_room_for_a_withdrawal() {
     let office = Office::with_sale().await;
@@ -127,6 +160,25 @@ async fn beside_an_order_that_was_not_paid_in_time_only_what_is_not_free_is_name
     assert_eq!((refused.status, refused.reason().as_str()), (409, "seat_taken"));
     assert_eq!(pointers(&refused), ["/seats/2"]);
     assert_eq!((office.remaining("stalls").await, office.owned("stalls").await), (5, 1));
+}
+
+#[tokio::test]
+async fn a_hold_that_is_about_to_lapse_is_not_kept_and_another_is_taken() {
+    let office = Office::with_sale().await;
+    let persisting = office.wire.stop("TransactWriteItems", "Put");
+    let short = office.environment_with_holds_of(Duration::from_secs(10));
+    let put = TestRequest::put("/events/show/withdrawals/house").operator("op");
+    let put = put.json(&of_floor(40));
+    // It dies when it has its hold, and is not there when the gate would open.
+    match select(Box::pin(put.send(&short)), Box::pin(persisting.arrived())).await {
+        Either::Left((answer, _)) => panic!("it did not die: {}", answer.status),
+        Either::Right(((), dead)) => drop(dead),
+    }
+    let begun = office.withdrawal("house").await;
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (24, 0));
+    assert_eq!(office.withdraw("house", &of_floor(40)).await.status, 201);
+    assert_ne!(office.withdrawal("house").await.orders, begun.orders);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (24, 40));
 }
 
 #[tokio::test]
@@ -317,4 +369,5 @@ async fn a_withdrawal_is_an_order_of_its_own_owner() {
     assert!(owner.customer.as_str().starts_with("withdrawn:"));
     let order = office.orders.order_fetch(&owner.customer, &owner.order).await.unwrap().unwrap();
     assert_eq!((order.state, order.total.amount), (OrderState::Withdrawn, 0));
+    assert_eq!(order.lines[0].unit_amount, 0, "nobody pays for it");
 }

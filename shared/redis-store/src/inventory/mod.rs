@@ -15,6 +15,7 @@ mod activate;
 mod build_begin;
 mod changes;
 mod counts;
+mod look;
 mod mark_raise;
 mod orders_load;
 mod pointer;

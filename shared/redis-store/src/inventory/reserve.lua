@@ -1,4 +1,5 @@
--- Holds units for an order: all of them or none. reserve_fast.lua stands in front of this.
+-- Holds units for an order: all of them or none. Concatenated after shortage.lua; reserve_fast.lua stands
+-- in front of all.
 --
 -- KEYS  1 gate  2 customers
 -- ARGV  1 the wish: epoch (7), end of the session's token (6; 0 none), the quantity if this is one
@@ -16,7 +17,7 @@
 -- Invariant: an order that lapsed or ended never holds again in this epoch; a refusal takes nothing.
 
 local MOST_ORDERS = 200
-local LAPSED_AT_ONCE, LAPSED_WHEN_SHORT, OVERDUE_AT_ONCE = 16, 500, 50
+local LAPSED_AT_ONCE = 16
 
 local wish = ARGV[1]
 local epoch, session_end, _, mode, customer, order_id, print, hold, session =
@@ -79,33 +80,14 @@ local function lines_read()
     elseif p.kind == SEATS then
       line.labels = { unpack(ARGV, at, at + line.count - 1) }
       at = at + line.count
-      line.units = seats_find(p, line.labels)
-      local unknown = { 'unknown_seat', number }
-      for i, unit in ipairs(line.units) do
-        line.units[i] = tonumber(unit)
-        if not unit then
-          insert(unknown, line.labels[i])
-        end
-      end
-      if #unknown > 2 then
+      local unknown = units_find(line)
+      if unknown then
         return nil, unknown
       end
     end
     insert(lines, line)
   end
   return lines
-end
-
-local function is_overdue(order)
-  return order.state == LIVE and order.expiry > 0 and order.expiry <= now
-end
-
-local function overdue_note(overdue, owner, order)
-  if not overdue[order.order] then
-    overdue[order.order] = true
-    insert(overdue, owner)
-    insert(overdue, order.order)
-  end
 end
 
 local function has_too_many_orders()
@@ -153,79 +135,6 @@ local function over_limit(lines)
     end
   end
   return overdue
-end
-
--- Which seats of a line others have. A seat's own lapsed hold is given back right here.
-local function seats_taken(line, overdue)
-  local taken, p = {}, line.pool
-  for i, unit in ipairs(line.units) do
-    local state, owner = unit_read(p, unit)
-    if state == WITHHELD then
-      line.withheld = true
-    elseif state ~= FREE then
-      local order = order_with(p, unit, owner)
-      if order and is_lapsed(order) then
-        order_end(owner, order, LAPSED, order.expiry)
-        state = FREE
-      elseif order and is_overdue(order) then
-        overdue_note(overdue, owner, order)
-      end
-    end
-    if state ~= FREE then
-      insert(taken, line.labels[i])
-    end
-  end
-  return taken
-end
-
-local function has_type(order, p)
-  for _, line in ipairs(order.lines) do
-    if line.index == p.index then
-      return true
-    end
-  end
-end
-
--- Unpaid orders that keep places of a type although their time to pay is over: the first of them, as
--- many as there can be units in an order and some more. Each has a place, so none is looked for in vain.
-local function places_overdue(p, overdue)
-  local left, dues = OVERDUE_AT_ONCE, base .. 'dues/' .. p.name
-  for _, owner in ipairs(call('ZRANGEBYSCORE', dues, 0, now, 'LIMIT', 0, OVERDUE_AT_ONCE)) do
-    for _, order in ipairs(book_of(owner)) do
-      if left > 0 and is_overdue(order) and has_type(order, p) then
-        overdue_note(overdue, owner, order)
-        left = left - 1
-      end
-    end
-  end
-end
-
--- The reply where a line can't be had; nil if all can.
-local function shortage(lines)
-  local overdue, first, withheld = { 'overdue' }, nil, false
-  for _, line in ipairs(lines) do
-    local p, short = line.pool, nil
-    if p.kind == SEATS then
-      local taken = seats_taken(line, overdue)
-      short = #taken > 0 and { 'seat_taken', line.number, unpack(taken) } or nil
-      withheld = withheld or line.withheld
-    elseif p.free < line.count then
-      lapse(LAPSED_WHEN_SHORT)
-      if p.free < line.count then
-        if gate.due <= now then
-          return { 'again' }
-        end
-        places_overdue(p, overdue)
-        short = { 'sold_out', line.number }
-        withheld = withheld or p.withheld > 0
-      end
-    end
-    first = first or short
-  end
-  if not first then
-    return nil
-  end
-  return (#overdue > 1 and overdue) or (withheld and { 'recovering' }) or first
 end
 
 local function fresh(p, count)

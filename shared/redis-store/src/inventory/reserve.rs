@@ -13,7 +13,8 @@ use crate::packed::Packed;
 use crate::reply::Reply;
 use crate::types::{Hold, Mode, Reservation, Reserve, Session};
 
-static SCRIPT: LazyLock<Script> = script!("reserve_fast.lua", "prelude.lua", "reserve.lua");
+static SCRIPT: LazyLock<Script> =
+    script!("reserve_fast.lua", "prelude.lua", "shortage.lua", "reserve.lua");
 const NAME: &str = "reserve";
 
 /// Marks a line's count as one of seats.
@@ -105,7 +106,7 @@ fn fast(reserve: &Reserve, packed: &[u8]) -> Option<Reservation> {
     Some(Reservation::Held(Hold { lines, expires_at }))
 }
 
-fn reservation(mut reply: Reply) -> Result<Reservation, RedisStoreError> {
+pub(super) fn reservation(mut reply: Reply) -> Result<Reservation, RedisStoreError> {
     Ok(match reply.next::<String>()?.as_str() {
         "held" => Reservation::Held(hold(&mut reply)?),
         "replayed" => Reservation::Replayed(hold(&mut reply)?),

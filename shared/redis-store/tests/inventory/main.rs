@@ -10,6 +10,7 @@ mod faults;
 mod knowing;
 mod lapsing;
 mod live;
+mod looking;
 mod model;
 mod naming;
 mod overdue;
