@@ -185,6 +185,22 @@ async fn a_type_keeps_its_index_and_its_kind() {
 }
 
 #[tokio::test]
+async fn a_mark_above_the_ceiling_issues_no_serial_that_there_is_not() {
+    each_engine(async |till: Till| {
+        till.sell(0, 0).await;
+        let control = TypeControl { version: 2, ..floor(6, 9) };
+        till.inventory.type_set(&event(), EPOCH, &control).await.unwrap();
+        till.hold(&wish(1, "k", vec![places("floor", 5)])).await;
+        let given_back = wish(2, "k", vec![places("floor", 1)]);
+        let had = till.hold(&given_back).await;
+        till.release(&given_back.order, &given_back.customer).await;
+        let again = till.hold(&wish(3, "k", vec![places("floor", 1)])).await;
+        assert_eq!(serials(&again.lines), serials(&had.lines));
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn serials_are_issued_below_the_mark_only() {
     each_engine(async |till: Till| {
         till.sell(0, 0).await;
