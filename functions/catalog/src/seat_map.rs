@@ -81,32 +81,49 @@ async fn put(
             return Err(upload.wrong_kind());
         }
         let section = Section { first: ticket_type.ceiling, ..wish.clone() };
-        let grown = grown(&ticket_type, &section)?;
+        let Some(grown) = grown(&ticket_type, &section) else {
+            let section = repeated(catalogue, event, &section).await?;
+            return Ok((StatusCode::OK, section, ticket_type));
+        };
         match catalogue.store.section_put(&event.id, &section, &grown).await.or_fail()? {
             SectionPut::Stored => return Ok((StatusCode::CREATED, section, grown)),
             SectionPut::Same(section) => return Ok((StatusCode::OK, section, ticket_type)),
-            SectionPut::Conflict(_) => {
-                return Err(Failure::new(Reason::Conflict).with_detail(Text::SectionFixed));
-            }
+            SectionPut::Conflict(_) => return Err(section_fixed()),
             SectionPut::VersionMismatch => {}
         }
     }
     Err(Failure::new(Reason::Unavailable).with_detail(Text::TooManyEdits))
 }
 
-/// The type with the section's seats.
-fn grown(ticket_type: &TicketType, section: &Section) -> Result<TicketType, Failure> {
+/// The type with the section's seats; none: it can't have so many.
+fn grown(ticket_type: &TicketType, section: &Section) -> Option<TicketType> {
     let ceiling = ticket_type.ceiling.saturating_add(section.seat_count());
-    if ceiling > TicketType::MAX_CEILING {
-        let detail = Text::TypeTooLarge { most: TicketType::MAX_CEILING as usize };
-        return Err(Failure::new(Reason::Conflict).with_detail(detail));
-    }
-    Ok(TicketType {
+    (ceiling <= TicketType::MAX_CEILING).then(|| TicketType {
         ceiling,
         capacity: ceiling,
         version: ticket_type.version.saturating_add(1),
         ..ticket_type.clone()
     })
+}
+
+/// A section that its type has no room for: it may be one of those the type has.
+async fn repeated(
+    catalogue: &Catalogue,
+    event: &Event,
+    wish: &Section,
+) -> Result<Section, Failure> {
+    match catalogue.store.section_fetch(&event.id, &wish.id).await.or_fail()? {
+        Some(section) if Section { first: section.first, ..wish.clone() } == section => Ok(section),
+        Some(_) => Err(section_fixed()),
+        None => {
+            let detail = Text::TypeTooLarge { most: TicketType::MAX_CEILING as usize };
+            Err(Failure::new(Reason::Conflict).with_detail(detail))
+        }
+    }
+}
+
+fn section_fixed() -> Failure {
+    Failure::new(Reason::Conflict).with_detail(Text::SectionFixed)
 }
 
 /// A section as it was sent: JSON, or CSV with its type in the query.

@@ -1,10 +1,11 @@
 //! The seat map.
 
+use domain::TicketType;
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::Reservation;
 use serde_json::{Value, json};
 
-use crate::given::{Office, event_body, numbered, places, pointers, stalls};
+use crate::given::{Office, event_body, id, numbered, places, pointers, stalls, type_id};
 
 async fn put_csv(office: &Office, path: &str, body: &[u8]) -> TestResponse {
     let put =
@@ -38,6 +39,27 @@ async fn a_section_comes_once_as_json_or_csv() {
     let b = "/events/show/seat-map/sections/B?ticket_type=stalls";
     assert_eq!(put_csv(&office, b, csv).await.status, 201);
     assert_eq!(office.ticket_type("stalls").await["capacity"], 8);
+}
+
+#[tokio::test]
+async fn a_section_that_comes_again_needs_no_room() {
+    let office = with_stalls().await;
+    let body = section(&json!([{"row": "1", "seats": 2}]));
+    assert_eq!(office.put(A, &body).await.status, 201);
+    let stalls = office.store.ticket_type_fetch(&id("show"), &type_id("stalls")).await.unwrap();
+    let stalls = stalls.unwrap();
+    let full = TicketType { ceiling: 999_999, version: stalls.version + 1, ..stalls };
+    office.store.ticket_type_update(&id("show"), &full).await.unwrap();
+    let same = office.put(A, &body).await;
+    assert_eq!((same.status, same.json()["count"].as_u64()), (200, Some(2)), "{}", same.raw.body);
+    let other = section(&json!([{"row": "1", "seats": 3}]));
+    let b = "/events/show/seat-map/sections/B";
+    for (path, body, word) in [(A, &other, "section"), (b, &body, "1000000")] {
+        let refused = office.put(path, body).await;
+        assert_eq!((refused.status, refused.reason().as_str()), (409, "conflict"), "{path}");
+        let detail = refused.json()["detail"].as_str().unwrap().replace(',', "");
+        assert!(detail.contains(word), "{detail}");
+    }
 }
 
 #[tokio::test]
