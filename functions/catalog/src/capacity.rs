@@ -48,7 +48,8 @@ pub(crate) async fn change(
     capacity: u32,
 ) -> Result<TicketType, Failure> {
     if event.epoch.0 == 0 {
-        let resized = TicketType { ceiling: capacity, capacity, ..next.clone() };
+        let partitions = TicketType::partitions_for(next.kind, capacity);
+        let resized = TicketType { ceiling: capacity, capacity, partitions, ..next.clone() };
         match catalogue.store.ticket_type_resize(&event.id, &resized).await.or_fail()? {
             TicketTypeResized::Resized => return Ok(resized),
             TicketTypeResized::VersionMismatch(_) => return Err(Reason::VersionMismatch.into()),

@@ -208,8 +208,8 @@ pub struct TicketType {
     pub ceiling: u32,
     /// What the operator wants sold: the ceiling less what is withdrawn.
     pub capacity: u32,
-    /// How many partitions its units are spread over; fixed when the type is
-    /// made: functions cache it, and a unit must be found where it was put.
+    /// How many partitions its units are spread over; fixed once an inventory of its
+    /// event is begun: functions cache it, and a unit must be found where it was put.
     pub partitions: u32,
     /// Grows by one at each edit.
     pub version: u64,
@@ -222,7 +222,7 @@ impl TicketType {
     /// The most types an event can have.
     pub const MAX_PER_EVENT: u8 = 100;
 
-    /// How many partitions a new type gets. Seats come after their type, section
+    /// How many partitions a type gets that was never on sale. Seats come after their type, section
     /// by section, so their number is not known yet: a large hall's is assumed.
     #[must_use]
     pub fn partitions_for(kind: TicketKind, ceiling: u32) -> u32 {

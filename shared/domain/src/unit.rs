@@ -61,8 +61,8 @@ impl UnitState {
 
 const UNITS_PER_PARTITION: u32 = 1_000;
 
-/// How many partitions a type's units are spread over. Fixed when the type is
-/// made: a unit must be found where it was put.
+/// How many partitions a type's units are spread over. Fixed before the first of
+/// them can be had: a unit must be found where it was put.
 #[must_use]
 pub fn partition_count(ceiling: u32) -> u32 {
     ceiling.div_ceil(UNITS_PER_PARTITION).max(1)

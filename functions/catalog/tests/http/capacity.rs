@@ -143,6 +143,21 @@ async fn before_the_first_opening_a_capacity_is_just_another_number() {
 }
 
 #[tokio::test]
+async fn a_capacity_that_was_a_placeholder_spreads_its_units_like_one_that_was_not() {
+    let office = Office::open().await;
+    office.create("/events/show", &event_body()).await;
+    office.create(FLOOR, &places(1)).await;
+    assert_eq!(resize(&office, 20_000).await.status, 200);
+    assert_eq!(stored(&office).await.partitions, 20);
+    office.switch("open").await;
+    office.buy("fan", floor(4)).await;
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (19_996, 4));
+    assert_eq!(resize(&office, 30_000).await.status, 200);
+    assert_eq!(stored(&office).await.partitions, 20, "units are found where they were put");
+    assert_eq!(office.owned("floor").await, 4);
+}
+
+#[tokio::test]
 async fn a_capacity_goes_down_in_bounded_steps() {
     let office = Office::open().await;
     office.create("/events/show", &event_body()).await;

@@ -111,7 +111,8 @@ pub(super) struct Shape {
     pub(super) ceiling: u32,
 }
 
-/// Partition counts, which never change: read once for each type.
+/// Partition counts, which never change once an inventory was begun: read once for each
+/// type from then on.
 #[derive(Debug)]
 pub struct PartitionCache {
     catalog: CatalogStore,
@@ -125,7 +126,8 @@ impl PartitionCache {
         Self { catalog, known: Mutex::default() }
     }
 
-    /// The counts of the types of these lines, without types that don't exist.
+    /// The counts of the types of these lines, without types that don't exist or of whose
+    /// event no inventory was begun: nobody can have one of their units.
     ///
     /// # Errors
     /// When DynamoDB fails or an item is corrupt.
@@ -155,14 +157,22 @@ impl PartitionCache {
         }
     }
 
-    /// Read now, consistently.
+    /// Read now, settled. The event comes first: a type that is read after its epoch was
+    /// seen keeps its partitions for ever, and one before it may get others with its next size.
     pub(super) async fn shape_renewed(
         &self,
         event: &EventId,
         ticket_type: &TicketTypeId,
     ) -> Result<Option<Shape>, StoreError> {
-        let read = self.catalog.ticket_type_fetch(event, ticket_type).await?;
-        let Some(TicketType { kind, partitions, ceiling, .. }) = read else { return Ok(None) };
+        let of = self.catalog.event_fetch(event, Consistency::Strong).await?;
+        if of.is_none_or(|of| of.epoch.0 == 0) {
+            return Ok(None);
+        }
+        let types = std::slice::from_ref(ticket_type);
+        let read = self.catalog.ticket_types_settled(event, types).await?;
+        let Some(&TicketType { kind, partitions, ceiling, .. }) = read.first() else {
+            return Ok(None);
+        };
         let shape = Shape { kind, partitions, ceiling };
         let mut known = locked(&self.known);
         if known.len() >= MOST_TYPES {

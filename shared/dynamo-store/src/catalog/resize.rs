@@ -2,6 +2,7 @@
 
 use domain::{EventId, TicketType};
 use receipts::{Reason, Transacted, transact};
+use serde::Serialize;
 
 use super::CatalogStore;
 use super::event::event_key;
@@ -13,6 +14,12 @@ use crate::table::{Change, Guard, encode, no_item, step};
 const IS_VERSION_BEFORE: &str = "#version = :before";
 /// No inventory of the event was ever begun.
 const IS_NEVER_ON_SALE: &str = "#epoch = :none";
+
+/// Where units will be found.
+#[derive(Serialize)]
+struct Spread {
+    partitions: u32,
+}
 
 /// What changing the size came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,9 +35,9 @@ pub enum TicketTypeResized {
 }
 
 impl CatalogStore {
-    /// As [`Self::ticket_type_update`], but the ceiling may sink: until an
-    /// inventory is begun (which raises the event's epoch) no serial can have been
-    /// given to anybody. Both are checked in one transaction.
+    /// As [`Self::ticket_type_update`], but the ceiling may sink, and the partitions are
+    /// written with it: until an inventory is begun (which raises the event's epoch) no
+    /// serial can have been given to anybody. Both are checked in one transaction.
     ///
     /// # Errors
     /// When DynamoDB fails; the outcome may be unknown.
@@ -42,7 +49,9 @@ impl CatalogStore {
         let details = Details::of(ticket_type);
         let before =
             Guard::new(IS_VERSION_BEFORE).value(":before", ticket_type.version.saturating_sub(1));
-        let resize = Change::set(encode(&details)?);
+        let mut resized = encode(&details)?;
+        resized.extend(encode(&Spread { partitions: ticket_type.partitions })?);
+        let resize = Change::set(resized);
         let never_on_sale = Guard::new(IS_NEVER_ON_SALE).value(":none", 0u64);
         let nothing = Change::new("SET #epoch = :none");
         let type_key = type_key(event, &ticket_type.id);

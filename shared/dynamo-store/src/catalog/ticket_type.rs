@@ -26,7 +26,7 @@ pub(super) struct Details {
     version: u64,
 }
 
-/// What never changes.
+/// What never changes; the partitions from the first inventory on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 struct Shape {
     kind: TicketKind,

@@ -18,7 +18,7 @@ const MOST_SECTIONS: usize = 300;
 /// Why lines can't be anybody's.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NoSuchUnit {
-    /// The event has no such type.
+    /// The event has no such type, or nothing of it is on sale yet.
     #[error("there is no ticket type {0}")]
     Type(TicketTypeId),
     /// A place at or above the type's ceiling, a seat of none of its sections, or

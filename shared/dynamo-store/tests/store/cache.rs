@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use domain::{Epoch, Event, OrderLine, TicketKind};
-use dynamo_store::{EpochRaised, EventCache, PartitionCache};
+use domain::{Epoch, Event, OrderLine, TicketKind, TicketType};
+use dynamo_store::{EpochRaised, EventCache, PartitionCache, TicketTypeResized};
 use test_support::dynamo::Dynamo;
 use test_support::wire::{Fault, Wire};
 
@@ -50,7 +50,9 @@ impl Office {
     /// How many reads were sent since this was last asked.
     fn reads(&self) -> usize {
         let sent = self.wire.take_sent();
-        sent.iter().filter(|sent| sent.action == "GetItem").count()
+        sent.iter()
+            .filter(|sent| ["GetItem", "TransactGetItems"].contains(&sent.action.as_str()))
+            .count()
     }
 }
 
@@ -124,7 +126,7 @@ async fn an_event_is_not_remembered_before_it_is_on_sale() {
 
 #[tokio::test]
 async fn the_partitions_of_a_type_are_read_once() {
-    let office = Office::open().await;
+    let office = Office::on_sale().await;
     let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 3_000);
     let catalog = &office.stores.catalog;
     catalog.ticket_type_create(&event_id(), &floor).await.unwrap();
@@ -132,7 +134,7 @@ async fn the_partitions_of_a_type_are_read_once() {
     let lines: Vec<OrderLine> = ["floor", "later"].map(|id| line(id, serials([0]))).to_vec();
     let counted = async || partitions.partitions_cached(&event_id(), &lines).await.unwrap();
     assert_eq!(counted().await.get(&floor.id), Some(floor.partitions));
-    assert_eq!((counted().await.get(&type_id("later")), office.reads()), (None, 3));
+    assert_eq!((counted().await.get(&type_id("later")), office.reads()), (None, 6));
 
     // What was not there is asked for again; what was never changes.
     let later = ticket_type("later", 2, floor.kind, 600);
@@ -141,4 +143,22 @@ async fn the_partitions_of_a_type_are_read_once() {
     let _ = office.reads();
     assert_eq!(counted().await.get(&floor.id), Some(floor.partitions));
     assert_eq!(office.reads(), 0);
+}
+
+#[tokio::test]
+async fn the_partitions_of_a_type_are_not_remembered_before_an_inventory_is_begun() {
+    let office = Office::open().await;
+    let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 1);
+    let catalog = &office.stores.catalog;
+    catalog.event_create(&event()).await.unwrap();
+    catalog.ticket_type_create(&event_id(), &floor).await.unwrap();
+    let partitions = PartitionCache::new(catalog.clone());
+    let lines = [line("floor", serials([0]))];
+    let counted = async || partitions.partitions_cached(&event_id(), &lines).await.unwrap();
+    assert_eq!(counted().await.get(&floor.id), None);
+    let larger = TicketType { ceiling: 3_000, capacity: 3_000, partitions: 3, version: 2, ..floor };
+    let resized = catalog.ticket_type_resize(&event_id(), &larger).await.unwrap();
+    assert_eq!(resized, TicketTypeResized::Resized);
+    catalog.epoch_raise(&event()).await.unwrap();
+    assert_eq!(counted().await.get(&larger.id), Some(3));
 }

@@ -287,7 +287,8 @@ async fn a_type_that_was_never_on_sale_may_shrink() {
         let id = event_id();
         catalog.event_create(&event()).await.unwrap();
         let floor = ticket_type("floor", 1, TicketKind::GeneralAdmission, 600);
-        let smaller = TicketType { ceiling: 400, capacity: 400, version: 2, ..floor.clone() };
+        let size = TicketType { ceiling: 400, capacity: 400, ..floor.clone() };
+        let smaller = TicketType { partitions: floor.partitions + 2, version: 2, ..size };
         let resize = |one| catalog.ticket_type_resize(&id, one);
         assert_eq!(resize(&smaller).await.unwrap(), TicketTypeResized::Missing);
         catalog.ticket_type_create(&id, &floor).await.unwrap();
