@@ -76,10 +76,9 @@ async fn lower(
         return Err(FieldError::new("/capacity", detail).into());
     }
     let event = stock::loaded(catalogue, id).await?;
-    // Places that an edit made which died before Redis knew of them can be taken, too.
-    sync::ticket_type(catalogue, id, &next.id).await?;
     let cut = Cut { index: next.index, version: next.version.saturating_sub(1), capacity };
     let line = Line { ticket_type: next.id.clone(), wanted: Wanted::Quantity(fewer) };
+    sync::wanted(catalogue, &event, &next, &line).await?;
     take_places(catalogue, &event, &next, &cut, line).await?;
     let lowered = TicketType { capacity, ..next };
     for _ in 0..ATTEMPTS {
@@ -149,15 +148,15 @@ async fn make_room(
     }
     let rivals: Vec<_> = cuts.iter().filter(|cut| wanted.is_rival_of(cut)).collect();
     let theirs: usize = rivals.iter().flat_map(|rival| &rival.lines).map(Line::count).sum();
-    let counts = counts_of(catalogue, event, &next.id).await;
-    if counts.as_ref().is_none_or(|counts| counts.remaining as usize + theirs < places) {
+    let counts = counts_of(catalogue, event, &next.id).await?;
+    if counts.remaining as usize + theirs < places {
         let is_moving = |cut: &Withdrawal| {
             let state = cut.state;
             [WithdrawalState::Taking, WithdrawalState::Returning].contains(&state)
         };
         let is_quiet = !cuts.iter().any(is_moving) && !has_own(&cuts, wanted);
         return match is_quiet && cuts_of(catalogue, id, next).await? == cuts {
-            true => Err(too_low(next, wanted.capacity, counts, theirs)),
+            true => Err(too_low(next, &counts, theirs)),
             false => Ok(()),
         };
     }
@@ -175,22 +174,12 @@ fn has_own(cuts: &[Withdrawal], wanted: &Cut) -> bool {
 
 /// More are sold or held than the capacity leaves room for: with the numbers. What other
 /// edits have taken for now could still be had.
-fn too_low(
-    next: &TicketType,
-    capacity: u32,
-    counts: Option<TypeCounts>,
-    taken_for_now: usize,
-) -> Failure {
-    let problem = |detail: Text| {
-        let errors = vec![FieldError::new("/capacity", detail.clone())];
-        Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
-    };
-    let Some(counts) = counts else {
-        return problem(Text::BelowSoldUncounted { capacity: capacity as usize });
-    };
+fn too_low(next: &TicketType, counts: &TypeCounts, taken_for_now: usize) -> Failure {
     let can_be_had = counts.remaining as usize + taken_for_now;
     let lowest = (next.capacity as usize).saturating_sub(can_be_had);
-    problem(Text::BelowSold { lowest, capacity: next.capacity as usize })
+    let detail = Text::BelowSold { lowest, capacity: next.capacity as usize };
+    let errors = vec![FieldError::new("/capacity", detail.clone())];
+    Failure::from(Problem { reason: Reason::Conflict, detail: Some(detail), errors })
         .with_member("capacity", next.capacity)
         .with_member("lowest_capacity", lowest)
         .with_member("sold", counts.sold)

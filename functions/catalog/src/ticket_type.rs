@@ -253,12 +253,13 @@ fn other_kind(current: &TicketType) -> Failure {
     Failure::from(Problem { reason: Reason::Conflict, detail: None, errors })
 }
 
-/// The counts of one type in an event's inventory, for numbers in a refusal.
+/// The counts of one type in an event's inventory.
 pub(crate) async fn counts_of(
     catalogue: &Catalogue,
     event: &Event,
     ticket_type: &TicketTypeId,
-) -> Option<TypeCounts> {
-    let counts = catalogue.inventory.counts(&event.id, event.epoch).await.ok()??;
-    counts.into_iter().find(|counts| counts.ticket_type == *ticket_type)
+) -> Result<TypeCounts, Failure> {
+    let counts = catalogue.inventory.counts(&event.id, event.epoch).await.or_fail()?;
+    let mut counts = counts.ok_or_else(lost)?.into_iter();
+    counts.find(|counts| counts.ticket_type == *ticket_type).ok_or_else(lost)
 }

@@ -9,12 +9,16 @@
 use std::time::Duration;
 
 use contracts::problem::{Reason, Text};
-use domain::{Event, EventId, Section, TicketKind, TicketType, TicketTypeId, mark_block};
+use domain::{
+    Event, EventId, Line, SeatLabel, Section, TicketKind, TicketType, TicketTypeId, Wanted,
+    mark_block,
+};
 use dynamo_store::StoreError;
 use lambda_kit::http::Failure;
-use redis_store::{SaleControl, TypeControl, Written};
+use redis_store::{SaleControl, SeatStatus, TypeControl, Written};
 use store_failures::OrFail;
 
+use super::lost;
 use crate::catalogue::Catalogue;
 
 /// So often a new epoch may come between reading and writing.
@@ -35,7 +39,7 @@ enum Part<'a> {
 
 /// Brings the sale in Redis up to date.
 pub(crate) async fn sale(catalogue: &Catalogue, id: &EventId) -> Result<(), Failure> {
-    write(catalogue, id, Part::Sale).await
+    kept(write(catalogue, id, Part::Sale).await?)
 }
 
 /// Brings a type in Redis up to date with what is stored.
@@ -44,7 +48,7 @@ pub(crate) async fn ticket_type(
     id: &EventId,
     ticket_type: &TicketTypeId,
 ) -> Result<(), Failure> {
-    write(catalogue, id, Part::Type(ticket_type)).await
+    kept(write(catalogue, id, Part::Type(ticket_type)).await?)
 }
 
 /// Brings a section of a type into Redis.
@@ -54,19 +58,69 @@ pub(crate) async fn section(
     ticket_type: &TicketType,
     section: &Section,
 ) -> Result<(), Failure> {
-    write(catalogue, id, Part::Section(ticket_type, section)).await
+    kept(write(catalogue, id, Part::Section(ticket_type, section)).await?)
 }
 
-async fn write(catalogue: &Catalogue, id: &EventId, part: Part<'_>) -> Result<(), Failure> {
+/// Brings into Redis what a line of this type wants, for whoever is about to take it: an edit
+/// may have died before Redis knew of it, and its operator never come again. Nothing is kept
+/// by this.
+pub(crate) async fn wanted(
+    catalogue: &Catalogue,
+    event: &Event,
+    ticket_type: &TicketType,
+    line: &Line,
+) -> Result<(), Failure> {
+    let seats = match &line.wanted {
+        Wanted::Quantity(_) => {
+            return found(write(catalogue, &event.id, Part::Type(&ticket_type.id)).await?);
+        }
+        Wanted::Seats(seats) => seats,
+    };
+    let types = std::slice::from_ref(ticket_type);
+    let layout = catalogue.layouts.of(&event.id, types).await.or_fail()?;
+    for section in layout.sections.iter().filter(|section| section.ticket_type == ticket_type.id) {
+        let Some(seat) = seats.iter().find(|seat| section.has_seat(seat)) else { continue };
+        if !has_section_of(catalogue, event, ticket_type, seat).await? {
+            found(write(catalogue, &event.id, Part::Section(ticket_type, section)).await?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Sections are large, and are brought as a whole: so one seat tells whether Redis has its own.
+async fn has_section_of(
+    catalogue: &Catalogue,
+    event: &Event,
+    ticket_type: &TicketType,
+    seat: &SeatLabel,
+) -> Result<bool, Failure> {
+    let (inventory, kind) = (&catalogue.inventory, &ticket_type.id);
+    let status = inventory.seat_status(&event.id, event.epoch, kind, seat).await.or_fail()?;
+    Ok(status != SeatStatus::Unknown)
+}
+
+/// After what was written is in DynamoDB for good.
+fn kept(is_in_redis: bool) -> Result<(), Failure> {
+    let behind = || Failure::new(Reason::Unavailable).with_detail(Text::KeptNotApplied);
+    is_in_redis.then_some(()).ok_or_else(behind)
+}
+
+/// Before anything is written.
+fn found(is_in_redis: bool) -> Result<(), Failure> {
+    is_in_redis.then_some(()).ok_or_else(lost)
+}
+
+/// Whether Redis has it now, or will with what is being loaded.
+async fn write(catalogue: &Catalogue, id: &EventId, part: Part<'_>) -> Result<bool, Failure> {
     let mut event = catalogue.event(id).await?;
     for _ in 0..ATTEMPTS {
         if event.epoch.0 == 0 {
-            return Ok(());
+            return Ok(true);
         }
         match write_under(catalogue, &event, part).await? {
-            Written::Applied | Written::Ignored => return Ok(()),
+            Written::Applied | Written::Ignored => return Ok(true),
             // Not built yet, or being built anew: that load reads the edit.
-            Written::StaleEpoch if !event.activated => return Ok(()),
+            Written::StaleEpoch if !event.activated => return Ok(true),
             Written::StaleEpoch => {}
         }
         let again = catalogue.event(id).await?;
@@ -75,7 +129,7 @@ async fn write(catalogue: &Catalogue, id: &EventId, part: Part<'_>) -> Result<()
         }
         event = again;
     }
-    Err(Failure::new(Reason::Unavailable).with_detail(Text::KeptNotApplied))
+    Ok(false)
 }
 
 async fn write_under(

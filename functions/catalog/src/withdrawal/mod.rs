@@ -20,7 +20,7 @@ use store_failures::OrFail;
 use crate::answer::invalid;
 use crate::capacity::CUT_PREFIX;
 use crate::catalogue::Catalogue;
-use crate::stock;
+use crate::stock::{self, sync};
 use crate::ticket_type::counts_of;
 use chunk::Shortage;
 
@@ -38,6 +38,7 @@ pub(crate) async fn write(
     let ticket_type = known_type(&catalogue, &id, &edit).await?;
     check_seats(&catalogue, &id, &ticket_type, &edit).await?;
     let event = stock::loaded(&catalogue, &id).await?;
+    sync::wanted(&catalogue, &event, &ticket_type, &line).await?;
     let withdrawals = Withdrawals::of(&catalogue, &event);
     match withdrawals.take(&withdrawal, line.clone()).await? {
         Take::Taken { now } => {
@@ -133,8 +134,9 @@ async fn short(
         Shortage::SoldOut => {
             let failure = Failure::new(Reason::SoldOut);
             match counts_of(catalogue, event, &edit.ticket_type).await {
-                None => failure,
-                Some(counts) => failure
+                // Redis is gone since it said so.
+                Err(_) => failure,
+                Ok(counts) => failure
                     .with_detail(Text::StillToBeHad { remaining: counts.remaining as usize })
                     .with_member("remaining", counts.remaining)
                     .with_member("sold", counts.sold)

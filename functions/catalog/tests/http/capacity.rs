@@ -377,6 +377,47 @@ async fn a_lower_for_which_there_never_is_room_leaves_another_alone() {
 }
 
 #[tokio::test]
+async fn while_redis_is_gone_nothing_is_said_to_be_too_low() {
+    let office = Office::with_sale().await;
+    sell(&office, 44).await;
+    // One has its 14 places and is about to say so; the other finds 6, and wants 18.
+    let about_to_count = office.wire.stop("TransactWriteItems", CAPACITY_WRITE);
+    let lower = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+    let slow = office.another_environment();
+    let rival = async {
+        about_to_count.arrived().await;
+        let giving_back = office.wire.stop("PutItem", "refused");
+        let body = places(46);
+        let (told, ()) = futures::join!(office.edit(FLOOR, 1, &body), async {
+            giving_back.arrived().await;
+            office.lose_inventory();
+            giving_back.open();
+        });
+        about_to_count.open();
+        told
+    };
+    let (_, told) = futures::join!(lower.json(&places(50)).send(&slow), rival);
+    assert_eq!((told.status, told.reason().as_str()), (503, "unavailable"), "{}", told.raw.body);
+}
+
+#[tokio::test]
+async fn a_lower_that_finds_redis_gone_does_not_say_that_it_is_kept() {
+    let office = Office::with_sale().await;
+    let before = stored(&office).await;
+    let about_to_sync = office.wire.stop("UpdateItem", "mark#floor");
+    let body = places(50);
+    let (told, ()) = futures::join!(office.edit(FLOOR, 1, &body), async {
+        about_to_sync.arrived().await;
+        office.lose_inventory();
+        about_to_sync.open();
+    });
+    assert_eq!((told.status, told.reason().as_str()), (503, "unavailable"));
+    let detail = told.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("recovered"), "{detail}");
+    assert_eq!(stored(&office).await, before);
+}
+
+#[tokio::test]
 async fn what_a_lower_that_died_has_not_taken_is_not_counted_as_if_it_had() {
     for calls in 0..60 {
         let office = Office::with_sale().await;

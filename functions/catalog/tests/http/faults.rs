@@ -185,6 +185,53 @@ async fn a_section_that_died_before_redis_knew_of_it_is_finished_by_its_repeat()
     .await;
 }
 
+/// An edit that died anywhere, and a withdrawal instead of its repeat.
+async fn withdrawn_after(edit: &TestRequest, is_kept: impl AsyncFn(&Office) -> bool, body: &Value) {
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        office.wire.break_after(calls);
+        let edited = edit.clone().send(&office.router).await;
+        office.wire.heal();
+        if is_kept(&office).await {
+            let taken = office.withdraw("house", body).await;
+            assert_eq!(taken.status, 201, "after {calls}: {}", taken.raw.body);
+        }
+        if is_success(&edited) {
+            return;
+        }
+    }
+    panic!("the edit never got through");
+}
+
+#[tokio::test]
+async fn places_of_a_raise_that_died_can_be_withdrawn() {
+    let raise = put("/events/show/ticket-types/floor", &places(100)).header("if-match", "\"v1\"");
+    let is_kept = async |office: &Office| office.ticket_type("floor").await["capacity"] == 100;
+    withdrawn_after(&raise, is_kept, &json!({"ticket_type": "floor", "quantity": 100})).await;
+}
+
+#[tokio::test]
+async fn places_of_a_type_that_died_before_redis_knew_of_it_can_be_withdrawn() {
+    let create = put("/events/show/ticket-types/more", &places(50)).header("if-none-match", "*");
+    let is_kept = async |office: &Office| {
+        let list = office.get("/events/show/ticket-types").await.json();
+        list["ticket_types"].as_array().unwrap().len() == 3
+    };
+    withdrawn_after(&create, is_kept, &json!({"ticket_type": "more", "quantity": 50})).await;
+}
+
+#[tokio::test]
+async fn seats_of_a_section_that_died_before_redis_knew_of_it_can_be_withdrawn() {
+    let body = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
+    let section = put("/events/show/seat-map/sections/B", &body);
+    let is_kept = async |office: &Office| {
+        let map = office.get("/events/show/seat-map").await.json();
+        map["sections"].as_array().unwrap().len() == 2
+    };
+    let seats = json!({"ticket_type": "stalls", "seats": ["A-1-1", "B-1-1", "B-1-2"]});
+    withdrawn_after(&section, is_kept, &seats).await;
+}
+
 #[tokio::test]
 async fn a_cut_that_is_about_to_count_is_left_alone() {
     let path = "/events/show/ticket-types/floor";

@@ -172,6 +172,12 @@ impl Office {
         command(&self.router, key, state).await
     }
 
+    /// Redis comes back empty.
+    pub(crate) fn lose_inventory(&self) {
+        let client = redis::Client::open(self.redis.url()).unwrap();
+        let _: () = redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
+    }
+
     /// Says what the sale shall be, under a key of its own.
     pub(crate) async fn switch(&self, state: &str) {
         let at = lambda_kit::clock::now().as_nanosecond();

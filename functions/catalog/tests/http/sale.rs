@@ -206,7 +206,7 @@ async fn an_event_may_be_paused_or_closed_before_it_was_ever_opened() {
 async fn an_inventory_that_sold_and_is_gone_is_not_loaded_afresh() {
     let office = Office::with_sale().await;
     office.buy("fan", floor(2)).await;
-    flush(&office);
+    office.lose_inventory();
     for state in ["open", "paused"] {
         let answer = office.command(&format!("after-{state}"), state).await;
         assert_eq!((answer.status, answer.reason().as_str()), (503, "unavailable"), "{state}");
@@ -220,11 +220,6 @@ async fn an_inventory_that_sold_and_is_gone_is_not_loaded_afresh() {
     assert_eq!(office.get("/events/show").await.status, 200);
     let event = office.store.event_fetch(&id("show"), Consistency::Strong).await.unwrap().unwrap();
     assert_eq!(event.switch, SaleSwitch::Paused, "what was said last waits for the recovery");
-}
-
-fn flush(office: &Office) {
-    let client = redis::Client::open(office.redis.url()).unwrap();
-    let _: () = redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
 }
 
 #[tokio::test]

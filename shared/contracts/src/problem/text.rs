@@ -131,10 +131,6 @@ texts! {
     BelowSold { lowest: usize, capacity: usize }:
         "{lowest} of {capacity} are sold, held or withdrawn",
         "{capacity} 個名額中有 {lowest} 個已售出、保留中或已撤售";
-    BelowSoldUncounted { capacity: usize }:
-        "Too many are sold or held for a capacity of {capacity}",
-        "已售出或保留中的數量超過 {capacity} 個名額";
-
     BetweenOrders { below: usize, above: usize }:
         "{below} and {above} can be had, and nothing between them",
         "只能是 {below} 或 {above}，不能是兩者之間的數量";
