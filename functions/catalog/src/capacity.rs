@@ -14,9 +14,10 @@
 //! transaction. A raise writes the capacity and what cuts keep in one transaction as well,
 //! and gives back the rest after it ([`finish`]). So the cuts that count are always
 //! ceiling − capacity, and whoever dies in between leaves places out of sale that should be
-//! in it, never the other way round: the next edit of the type puts that right. (A cut that
-//! does not count yet may be somebody's who is about to write its capacity. It makes room
-//! for another one of the same version that finds too few places, where that is enough.)
+//! in it, never the other way round: the next edit that changes the type puts that right. (A
+//! cut that does not count yet may be somebody's who is about to write its capacity: so an
+//! edit that changes nothing leaves it alone. It makes room for another one of the same version
+//! that finds too few places, where that is enough.)
 
 mod cut;
 
@@ -135,8 +136,10 @@ async fn make_room(
     places: usize,
 ) -> Result<(), Failure> {
     let (id, withdrawals) = (&event.id, Withdrawals::of(catalogue, event));
-    for rival in cuts_of(catalogue, id, next).await?.iter().filter(|cut| wanted.is_rival_of(cut)) {
-        withdrawals.give_up(rival).await?;
+    let is_in_part = |cut: &&Withdrawal| cut.state != WithdrawalState::Taken;
+    let cuts = cuts_of(catalogue, id, next).await?;
+    for rival in cuts.iter().filter(|cut| wanted.is_rival_of(cut)).filter(is_in_part) {
+        withdrawals.give_back_as_read(rival).await?;
     }
     let cuts = cuts_of(catalogue, id, next).await?;
     // Read after them: while the version is the same, none of them came to count by it.
@@ -161,7 +164,7 @@ async fn make_room(
         };
     }
     for rival in rivals {
-        withdrawals.give_back(&rival.id).await?;
+        withdrawals.give_back_as_read(rival).await?;
     }
     Ok(())
 }
@@ -249,7 +252,7 @@ fn between_orders(cuts: &[Withdrawal], ticket_type: &TicketType) -> Failure {
 /// a raise said it would give back, and cuts that came too late to count. Again is fine.
 ///
 /// Cuts made for the version that stands now are somebody's who is about to write
-/// the next one: they are left alone.
+/// the next one: they are left alone, but for what is being returned of them.
 pub(crate) async fn finish(
     catalogue: &Catalogue,
     id: &EventId,
@@ -264,10 +267,15 @@ pub(crate) async fn finish(
         let is_late = Cut::read(&cut.id).is_some_and(|cut| cut.version < ticket_type.version);
         match cut.state {
             WithdrawalState::Counted => withdrawals.trim(&cut).await?,
-            WithdrawalState::Taking | WithdrawalState::Taken if !is_late => {}
-            WithdrawalState::Taking | WithdrawalState::Taken | WithdrawalState::Returning => {
+            // For ever, whatever has become of it meanwhile.
+            WithdrawalState::Taking | WithdrawalState::Taken | WithdrawalState::Returning
+                if is_late =>
+            {
                 withdrawals.give_back(&cut.id).await?;
             }
+            // Its owner may have begun anew meanwhile.
+            WithdrawalState::Returning => withdrawals.give_back_as_read(&cut).await?,
+            WithdrawalState::Taking | WithdrawalState::Taken => {}
             WithdrawalState::Refused | WithdrawalState::Returned => {}
         }
     }

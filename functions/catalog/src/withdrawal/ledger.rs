@@ -1,20 +1,21 @@
 //! The record of a withdrawal, step by step.
 //!
 //! ```text
-//! (none) ─▶ taking ─▶ taken ─▶ returning ─▶ returned
-//!              └──────────────────▲  └────▶ refused      (returned, refused ─▶ taking)
+//! (none) ─▶ taking ─▶ taken ─▶ counted                   (counted: cuts only)
+//!              └────────┴────────┴────▶ returning ─▶ returned, refused ─▶ taking
 //! ```
 //!
 //! Its units are owned by orders of at most 40 each. All of them are live, or none:
-//! while some are, the record says `taking` or `returning`, and whoever meets such
-//! a record goes on with it. Each order has one decision for ever (it is put where
-//! it is absent, as itself or as a refusal), so that two requests for one
-//! withdrawal, one taking and one undoing, can't leave an order behind. Another
-//! attempt has other orders.
+//! while some are, the record says `taking` or `returning` (of a cut also `counted`,
+//! see below), and whoever meets such a record goes on with it. Each order has one
+//! decision for ever (it is put where it is absent, as itself or as a refusal), so
+//! that two requests for one withdrawal, one taking and one undoing, can't leave an
+//! order behind. Another attempt has other orders.
 //!
 //! A cut (see [`crate::capacity`]) goes on from `taken` to `counted` with its type's new
-//! capacity. A raise says first, with the capacity again, what of it is kept, or that it is
-//! `returning`; what is not kept is given back after that.
+//! capacity. A raise says first, with the capacity again, how many of its orders are kept, or
+//! that it is `returning`; what is not kept is given back after that, so until its record is
+//! [trimmed](Withdrawals::trim) some of a cut's orders are live and some are not.
 
 use contracts::problem::{Reason, Text};
 use domain::{
@@ -103,14 +104,15 @@ impl<'a> Withdrawals<'a> {
         Err(too_many())
     }
 
-    /// Gives a withdrawal back, whatever state it is in; false: there is none.
+    /// Gives a withdrawal back, whatever state it is in, but for a cut that counts;
+    /// false: there is none.
     pub(crate) async fn give_back(&self, id: &WithdrawalId) -> Result<bool, Failure> {
         for _ in 0..ATTEMPTS {
             let read = self.catalogue.store.withdrawal_fetch(&self.event.id, id).await.or_fail()?;
             let Some(record) = read else { return Ok(false) };
             let is_done = match record.state {
                 WithdrawalState::Refused | WithdrawalState::Returned => true,
-                // Only a raise takes from it.
+                // Only a raise takes from a cut that counts.
                 WithdrawalState::Counted => true,
                 WithdrawalState::Returning => {
                     self.finish_returning(&record, WithdrawalState::Returned).await?
@@ -126,18 +128,16 @@ impl<'a> Withdrawals<'a> {
         Err(too_many())
     }
 
-    /// Gives back a withdrawal that was taken in part, as it was read: not one that has got
-    /// all it wants meanwhile.
-    pub(crate) async fn give_up(&self, record: &Withdrawal) -> Result<(), Failure> {
+    /// Gives back a withdrawal as it was read: what has changed meanwhile stays as it is.
+    pub(crate) async fn give_back_as_read(&self, record: &Withdrawal) -> Result<(), Failure> {
         match record.state {
-            WithdrawalState::Taking => self.undo(record, WithdrawalState::Returned).await?,
+            WithdrawalState::Taking | WithdrawalState::Taken => {
+                self.undo(record, WithdrawalState::Returned).await?
+            }
             WithdrawalState::Returning => {
                 self.finish_returning(record, WithdrawalState::Returned).await?
             }
-            WithdrawalState::Taken
-            | WithdrawalState::Counted
-            | WithdrawalState::Refused
-            | WithdrawalState::Returned => true,
+            WithdrawalState::Counted | WithdrawalState::Refused | WithdrawalState::Returned => true,
         };
         Ok(())
     }

@@ -418,6 +418,41 @@ async fn a_lower_that_finds_redis_gone_does_not_say_that_it_is_kept() {
 }
 
 #[tokio::test]
+async fn an_edit_that_changes_nothing_leaves_the_next_attempt_of_a_lower_alone() {
+    let office = Office::with_sale().await;
+    sell(&office, 44).await;
+    office.hold("fan", floor(4)).await;
+    // A lower to 44 finds 16 of its 20 places, and gives back.
+    let giving_back = office.wire.stop("PutItem", "refused");
+    let lower = TestRequest::put(FLOOR).operator("op").header("if-match", "\"v1\"");
+    let same = lower.clone().json(&places(64));
+    let (slow, other) = (office.another_environment(), office.another_environment());
+    let meanwhile = async {
+        giving_back.arrived().await;
+        let listing = office.wire.stop("Query", "withdrawal#");
+        let (same, counting) = futures::join!(same.send(&other), async {
+            listing.arrived().await;
+            // What comes next knows of a cut that is being returned.
+            let about_to_act = office.wire.stop("GetItem", "");
+            listing.open();
+            about_to_act.arrived().await;
+            office.let_go("fan", floor(4)).await;
+            let counting = office.wire.stop("TransactWriteItems", CAPACITY_WRITE);
+            giving_back.open();
+            counting.arrived().await;
+            assert_eq!(office.owned("floor").await, 64, "the lower has got its places");
+            about_to_act.open();
+            counting
+        });
+        counting.open();
+        same
+    };
+    let (lowered, same) = futures::join!(lower.json(&places(44)).send(&slow), meanwhile);
+    assert_eq!((lowered.status, same.status), (200, 200), "{}", lowered.raw.body);
+    assert_eq!((office.remaining("floor").await, office.owned("floor").await), (0, 64));
+}
+
+#[tokio::test]
 async fn what_a_lower_that_died_has_not_taken_is_not_counted_as_if_it_had() {
     for calls in 0..60 {
         let office = Office::with_sale().await;

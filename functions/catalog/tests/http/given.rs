@@ -244,6 +244,12 @@ impl Office {
         }
     }
 
+    /// A fan lets a hold go.
+    pub(crate) async fn let_go(&self, fan: &str, line: Line) {
+        let Reserve { event, epoch, order, customer, .. } = self.wish(fan, line).await;
+        self.inventory.release(&event, epoch, &order, &customer).await.unwrap();
+    }
+
     /// A fan's paid order.
     pub(crate) async fn buy(&self, fan: &str, line: Line) -> Order {
         self.persist(fan, line, |order| order).await
