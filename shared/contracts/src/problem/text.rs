@@ -132,8 +132,8 @@ texts! {
         "{lowest} of {capacity} are sold, held or withdrawn",
         "{capacity} 個名額中有 {lowest} 個已售出、保留中或已撤售";
     BetweenOrders { below: usize, above: usize }:
-        "{below} and {above} can be had, and nothing between them",
-        "只能是 {below} 或 {above}，不能是兩者之間的數量";
+        "Reductions are taken back newest first, in whole orders: {below} and {above} come next",
+        "先前的減少由最近的開始、以整筆取消：最接近的可行名額是 {below} 與 {above}";
 
     // What is not there.
     NoEvent: "There is no such event", "沒有這個活動";
@@ -216,7 +216,8 @@ texts! {
     WithdrawalUndone:
         "It was given back by another request in the meantime", "已被另一個請求恢復販售";
     WithdrawalBusy:
-        "Too many requests for one withdrawal at once", "同一筆撤售同時有過多請求";
+        "The withdrawal came to no end in several attempts; send the same again",
+        "多次嘗試仍未完成此筆撤售，請再送出一次相同的請求";
     StillToBeHad { remaining: usize }: "{remaining} can still be had", "目前還剩 {remaining} 個";
     NotLoadedYet: "The sale does not know these units yet", "售票系統尚未載入這些座位或名額";
     KeptNotApplied:
