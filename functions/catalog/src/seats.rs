@@ -10,7 +10,7 @@ use contracts::problem::{FieldError, Problem, Reason, Text};
 use contracts::seats::{
     LockStatus, LockStatusBody, RemainingBody, SeatChangesBody, SeatsBody, SectionStates,
 };
-use domain::{Event, EventId, LogPosition, SeatLabel, TicketType, TicketTypeId};
+use domain::{Event, EventId, LogPosition, SeatLabel, TicketType, TicketTypeId, is_recent};
 use dynamo_store::Consistency;
 use http::{HeaderMap, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
@@ -288,7 +288,7 @@ impl Snapshots {
         age: SignedDuration,
     ) -> Option<(HeaderValue, Arc<SeatsBody>)> {
         let known = self.locked();
-        let kept = known.get(id).filter(|kept| now.duration_since(kept.at) < age)?;
+        let kept = known.get(id).filter(|kept| is_recent(kept.at, now, age))?;
         Some((kept.tag.clone(), Arc::clone(&kept.body)))
     }
 
@@ -333,5 +333,6 @@ mod tests {
         assert!(snapshots.recent(&id, at(1_499), SNAPSHOT_AGE).is_some());
         assert!(snapshots.recent(&id, at(1_500), SNAPSHOT_AGE).is_none());
         assert!(snapshots.recent(&id, at(1_000), SignedDuration::ZERO).is_none());
+        assert!(snapshots.recent(&id, at(500), SNAPSHOT_AGE).is_none(), "the clock was set back");
     }
 }

@@ -11,7 +11,7 @@
 //! A tick delivered twice is known by its number. Two deliveries at the same
 //! instant both send a next tick; of those two the later one is dropped.
 
-use domain::ChainStep;
+use domain::{ChainStep, is_recent};
 use dynamo_store::Ticker;
 use jiff::{SignedDuration, Timestamp};
 
@@ -55,7 +55,7 @@ pub(crate) fn plan(ticker: Option<&Ticker>, step: Option<&ChainStep>, now: Times
 }
 
 fn plan_nudge(ticker: &Ticker, now: Timestamp) -> Plan {
-    let just_looked = |at: Timestamp| now.duration_since(at) < NUDGE_PAUSE;
+    let just_looked = |at| is_recent(at, now, NUDGE_PAUSE);
     match ticker.due {
         // Whoever subscribes begins a chain; a nudge alone means nobody watches.
         None => Plan::Drop,
@@ -82,8 +82,12 @@ fn plan_ended(step: &ChainStep) -> Plan {
     if step.step == 1 { Plan::Continue } else { Plan::ContinueIfWatched }
 }
 
+/// No tick is due later than the longest pause: one that is was noted by a clock
+/// that is ahead, and says nothing of whether its chain lives. If it does, the new
+/// one takes its place.
 fn is_dead(due: Timestamp, now: Timestamp) -> bool {
-    now.duration_since(due) > PATIENCE
+    let longest = SignedDuration::from_secs(LONGEST_PAUSE_SECONDS);
+    now.duration_since(due) > PATIENCE || due.duration_since(now) > longest + PATIENCE
 }
 
 /// How long until the tick after `at`, in seconds, when something was last said
@@ -152,6 +156,15 @@ mod tests {
     }
 
     #[test]
+    fn a_chain_that_is_due_later_than_any_tick_can_be_is_replaced() {
+        let plan = |due, s: Option<&ChainStep>| plan(Some(&ticker(Some(due))), s, at(0));
+        assert_eq!(plan(10_000, None), Plan::Look, "clocks may differ a little");
+        assert_eq!(plan(10_000, Some(&step("other", 1))), Plan::Drop);
+        assert_eq!(plan(10_001, None), Plan::Revive);
+        assert_eq!(plan(10_001, Some(&step("other", 1))), Plan::Continue);
+    }
+
+    #[test]
     fn an_ended_chain_begins_again_for_watchers_only() {
         let ended = ticker(None);
         let plan = |s: Option<&ChainStep>| plan(Some(&ended), s, at(10_000));
@@ -178,6 +191,7 @@ mod tests {
         let plan = |now| plan(Some(&living), None, at(now));
         assert_eq!(plan(9_399), Plan::Drop);
         assert_eq!(plan(9_400), Plan::Look);
+        assert_eq!(plan(8_600), Plan::Look, "that look was noted by a clock that is ahead");
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //! is told again when it is time.
 
 use contracts::seats::SeatChangesBody;
-use domain::{ChainStep, EventId, LogPosition};
+use domain::{ChainStep, EventId, LogPosition, is_recent};
 use dynamo_store::{LastTold, Look, Ticker};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::Causes;
@@ -82,7 +82,9 @@ impl LiveBroadcast {
         let heard = self.log.since(event, told.from, now).await?;
         Ok(words_of(event, told.from, heard).map(|(words, position)| {
             let is_same = Some(position) == before.position;
-            let again = LastTold { repeats: told.repeats.saturating_add(1), ..told };
+            // What a clock that is ahead noted counts from now on.
+            let (repeats, at) = (told.repeats.saturating_add(1), told.at.min(now));
+            let again = LastTold { from: told.from, at, repeats };
             Saying { words, position, told: if is_same { again } else { first_said(told.from) } }
         }))
     }
@@ -155,7 +157,7 @@ fn words_of(
 
 fn is_repeat_due(told: &LastTold, now: Timestamp) -> bool {
     let due = REPEATS.get(usize::from(told.repeats));
-    due.is_some_and(|after| now.duration_since(told.at) >= *after)
+    due.is_some_and(|after| !is_recent(told.at, now, *after))
 }
 
 #[cfg(test)]
@@ -172,5 +174,6 @@ mod tests {
         assert!(!due(0, 1) && due(0, 2) && due(0, 11));
         assert!(!due(1, 9) && due(1, 10));
         assert!(!due(2, 1_000));
+        assert!(!due(0, -1) && due(0, -300), "told by a clock that is minutes ahead");
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contracts::seats::{RemainingBody, SectionChanges};
-use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState};
+use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState, is_recent};
 use jiff::{SignedDuration, Timestamp};
 use redis_store::{TypeCounts, UnitChange};
 
@@ -52,7 +52,7 @@ impl Hall {
 
     /// Whether it was read a moment ago.
     pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
-        now.duration_since(self.loaded_at) < REST
+        is_recent(self.loaded_at, now, REST)
     }
 
     /// Whether every unit and type has its name: what has none was added since.
@@ -168,6 +168,12 @@ mod tests {
         let mut stretch = Stretch::default();
         stretch.extend(&[], &[3]);
         assert!(!hall().knows(&stretch));
+    }
+
+    #[test]
+    fn it_is_fresh_for_a_second_also_when_the_clock_was_set_back() {
+        let fresh = |ms| hall().is_fresh(Timestamp::from_millisecond(ms).unwrap());
+        assert!(fresh(0) && fresh(999) && !fresh(1_000) && !fresh(-60_000));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
+use domain::is_recent;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -94,7 +95,7 @@ impl<T: Default> Refreshed<T> {
     pub async fn current(&self, now: Timestamp) -> Arc<T> {
         self.end_ahead().await;
         let (value, at) = self.source.known();
-        let is_old = at.is_some_and(|at| now.duration_since(at) >= LIFE);
+        let is_old = at.is_some_and(|at| !is_recent(at, now, LIFE));
         if is_old && self.refresh(now).await.is_ok() { self.known() } else { value }
     }
 
@@ -122,7 +123,7 @@ impl<T: Default> Refreshed<T> {
     pub async fn refresh(&self, now: Timestamp) -> Result<(), FetchError> {
         let mut last = self.last.lock().await;
         let pause = if last.failure.is_some() { AFTER_FAILURE } else { BETWEEN_FETCHES };
-        let is_recent = last.at.is_some_and(|at| now.duration_since(at) < pause);
+        let is_recent = last.at.is_some_and(|at| is_recent(at, now, pause));
         if !is_recent {
             let fetched = self.source.fetch(now).await;
             // Only now: a fetch that was given up half-way must not keep the

@@ -130,6 +130,21 @@ async fn a_key_that_was_withdrawn_is_trusted_an_hour_at_most() {
 }
 
 #[tokio::test]
+async fn keys_that_were_fetched_before_the_clock_was_set_back_are_fetched_anew() {
+    let (one, two) = (signer("one"), signer("two"));
+    let (ring, fetches) = ring(vec![Ok(vec![public(&one)]), Ok(vec![public(&two)])]);
+    assert!(ring.viewer(&token(&one), after(7_200)).await.is_ok());
+    assert!(ring.viewer(&token(&two), after(7_190)).await.is_ok(), "a new key is found");
+    assert_eq!(fetches.load(Ordering::SeqCst), 2);
+    assert!(ring.viewer(&token(&two), after(0)).await.is_ok());
+    assert_eq!(
+        fetches.load(Ordering::SeqCst),
+        3,
+        "nothing says that they are younger than an hour"
+    );
+}
+
+#[tokio::test]
 async fn a_fetch_that_was_given_up_does_not_keep_the_next_from_trying() {
     let one = signer("one");
     let ring = ring_whose_first_fetch_hangs(&one);

@@ -4,6 +4,7 @@
 #![cfg(test)]
 
 mod chain;
+mod clocks;
 mod healing;
 mod orders;
 mod stage;

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, EventId, OrderLine, TicketKind, TicketType, TicketTypeId};
+use domain::{Event, EventId, OrderLine, TicketKind, TicketType, TicketTypeId, is_recent};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{CatalogStore, Consistency};
@@ -38,10 +38,8 @@ struct Remembered {
 }
 
 impl Remembered {
-    /// A clock that was set back tells no age.
     fn is_good(&self, now: Timestamp) -> bool {
-        let age = now.duration_since(self.read_at);
-        !age.is_negative() && age < EVENT_LIFE
+        is_recent(self.read_at, now, EVENT_LIFE)
     }
 }
 

@@ -16,9 +16,12 @@ use crate::table::{Change, Guard, Item, Key, Written, decode, encode};
 const HAS_NO_CHAIN: &str = "attribute_not_exists(#chain)";
 /// Nobody began another tick since.
 const IS_AT: &str = "#chain = :chain_seen AND #step = :step_seen";
-/// The lease is free, has run out, or is the caller's own.
+/// The lease is free, has run out, or is the caller's own. It has run out, too,
+/// where it would last longer than the caller's twice over: its holder's clock is
+/// ahead, and if the holder has died, nobody could look until ours caught up.
 const IS_FREE: &str = "attribute_exists(#chain) AND (attribute_not_exists(#held_until) \
-                       OR #held_until < :now OR #holder = :holder)";
+                       OR #held_until < :now OR #held_until > :furthest \
+                       OR #holder = :holder)";
 /// The lease is still the caller's.
 const IS_HELD: &str = "#holder = :holder";
 
@@ -137,8 +140,11 @@ impl ConnectionStore {
     ) -> Result<Option<Ticker>, StoreError> {
         let change = Change::new("SET #holder = :holder, #held_until = :until")
             .value(":until", until.as_millisecond());
-        let guard =
-            Guard::new(IS_FREE).value(":holder", holder).value(":now", now.as_millisecond());
+        let furthest = until + until.duration_since(now);
+        let guard = Guard::new(IS_FREE)
+            .value(":holder", holder)
+            .value(":now", now.as_millisecond())
+            .value(":furthest", furthest.as_millisecond());
         match self.table.update_if(&key(event), &change, &guard).await? {
             Written::Done(item) => ticker_of(item).map(Some),
             Written::Refused(_) => Ok(None),

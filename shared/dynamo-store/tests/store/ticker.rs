@@ -116,6 +116,22 @@ async fn a_lease_that_ran_out_is_anothers_and_what_its_holder_did_is_void() {
 }
 
 #[tokio::test]
+async fn a_lease_of_a_clock_that_is_minutes_ahead_is_not_waited_for() {
+    on_every_engine(async |Stores { connections, .. }| {
+        let event = event_id();
+        begun(&connections, &step("c", 1)).await;
+        let claim = async |holder: &str, now: i64| {
+            connections.ticker_claim(&event, holder, at(now), at(now + 5)).await.unwrap()
+        };
+        assert!(claim("ahead", 300).await.is_some(), "until 305");
+        assert_eq!(claim("b", 295).await, None, "clocks may differ a little");
+        assert!(claim("b", 294).await.is_some());
+        assert!(!connections.ticker_release(&event, "ahead", &look()).await.unwrap());
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn of_many_who_want_to_look_at_once_one_may() {
     on_every_engine(async |Stores { connections, .. }| {
         begun(&connections, &step("c", 1)).await;
