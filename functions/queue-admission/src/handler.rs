@@ -23,7 +23,6 @@ const PATIENCE: Duration = Duration::from_secs(3);
 #[derive(Clone)]
 pub struct App {
     pub(crate) lines: Lines,
-    pub(crate) inventory: Inventory,
     pub(crate) catalog: CatalogStore,
     pub(crate) events: Arc<EventCache>,
     signing: Signing,
@@ -33,9 +32,9 @@ impl App {
     /// Over these.
     #[must_use]
     pub fn new(redis: Redis, catalog: CatalogStore, signing: Signing) -> Self {
+        let room = WaitingRoom::new(redis.clone());
         Self {
-            lines: Lines::new(WaitingRoom::new(redis.clone()), catalog.clone()),
-            inventory: Inventory::new(redis),
+            lines: Lines::new(room, Inventory::new(redis), catalog.clone()),
             events: Arc::new(EventCache::new(catalog.clone(), clock::now)),
             catalog,
             signing,

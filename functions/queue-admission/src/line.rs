@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contracts::problem::Reason;
-use domain::{CustomerKey, EventId, Place, QueueSettings};
+use domain::{CustomerKey, EventId, Place, QueueSettings, SessionId, is_recent};
 use dynamo_store::{CatalogStore, Consistency, GenerationRaised, QueuePut, QueueRecord};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::http::Failure;
-use redis_store::{LineSettings, WaitingRoom};
+use redis_store::{Inventory, Joining, LineSettings, WaitingRoom};
 use store_failures::OrFail;
 
 /// Pauses while somebody else may be beginning the line; none after beginning it
@@ -39,28 +39,40 @@ type Known = HashMap<EventId, (QueueSettings, Timestamp)>;
 #[derive(Debug, Clone)]
 pub(crate) struct Lines {
     pub(crate) room: WaitingRoom,
+    /// Where sessions are ended.
+    pub(crate) inventory: Inventory,
     catalog: CatalogStore,
     known: Arc<Mutex<Known>>,
 }
 
 impl Lines {
-    pub(crate) fn new(room: WaitingRoom, catalog: CatalogStore) -> Self {
-        Self { room, catalog, known: Arc::default() }
+    pub(crate) fn new(room: WaitingRoom, inventory: Inventory, catalog: CatalogStore) -> Self {
+        Self { room, inventory, catalog, known: Arc::default() }
     }
 
     /// A place in the event's line, and whether it is new. Where Redis has no
-    /// line it is begun; an event that does not exist uses up nothing.
+    /// line it is begun; an event that does not exist uses up nothing. A session
+    /// that just ran out is ended at the till before a new number is given: the
+    /// till's clock may be behind, and take its token for a good one.
     pub(crate) async fn join(
         &self,
         event: &EventId,
         customer: &CustomerKey,
     ) -> Result<(Place, bool), Failure> {
+        let mut ended: Option<(SessionId, Timestamp)> = None;
         for pause in PAUSES {
-            if let Some(joined) = self.room.join(event, customer).await.or_fail()? {
-                return Ok(joined);
+            let until_now = ended.as_ref().map(|(id, until)| (id, *until));
+            match self.room.join(event, customer, until_now).await.or_fail()? {
+                Joining::Place { place, is_new } => return Ok((place, is_new)),
+                Joining::Session { id, until } => {
+                    self.inventory.session_end(event, customer, &id, until).await.or_fail()?;
+                    ended = Some((id, until));
+                }
+                Joining::NoLine => {
+                    self.begin(event).await?;
+                    tokio::time::sleep(pause).await;
+                }
             }
-            self.begin(event).await?;
-            tokio::time::sleep(pause).await;
         }
         Err(Failure::unavailable(BeingBegun))
     }
@@ -131,7 +143,7 @@ impl Lines {
     ) -> Result<QueueSettings, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(event).copied();
         if let Some((settings, read_at)) = known
-            && now.duration_since(read_at) < SETTINGS_LIFE
+            && is_recent(read_at, now, SETTINGS_LIFE)
         {
             return Ok(settings);
         }

@@ -165,7 +165,7 @@ pub(crate) async fn leave(
         let until_now = ended.as_ref().map(|(id, until)| (id, *until));
         match room.leave(&event, &key, until_now).await.or_fail()? {
             Leaving::Session { id, until } => {
-                app.inventory.session_end(&event, &key, &id, until).await.or_fail()?;
+                app.lines.inventory.session_end(&event, &key, &id, until).await.or_fail()?;
                 ended = Some((id, until));
             }
             Leaving::Left | Leaving::NoPlace | Leaving::NoLine => {

@@ -15,4 +15,4 @@ pub use client::{Redis, RedisMode};
 pub use error::RedisStoreError;
 pub use inventory::Inventory;
 pub use types::*;
-pub use waiting_room::{Entry, Leaving, WaitingRoom};
+pub use waiting_room::{Entry, Joining, Leaving, WaitingRoom};

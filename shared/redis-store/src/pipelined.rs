@@ -18,5 +18,5 @@ pub fn reserve(reserve: &Reserve) -> Result<ScriptInvocation<'static>, RedisStor
 /// The call of [`WaitingRoom::join`](crate::WaitingRoom::join).
 #[must_use]
 pub fn join(event: &EventId, customer: &CustomerKey) -> ScriptInvocation<'static> {
-    waiting_room::join_call(event, customer)
+    waiting_room::join_call(event, customer, None)
 }

@@ -40,6 +40,28 @@ pub enum Entry {
     NoLine,
 }
 
+/// What asking for a place led to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Joining {
+    /// The customer has this place.
+    Place {
+        /// It.
+        place: Place,
+        /// Whether it is given just now.
+        is_new: bool,
+    },
+    /// Nothing yet: the customer's last session ran out a moment ago. End it at the
+    /// till until then, then join with it.
+    Session {
+        /// The session.
+        id: SessionId,
+        /// No token of it lives longer.
+        until: Timestamp,
+    },
+    /// There is no line.
+    NoLine,
+}
+
 /// What giving up a place led to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Leaving {
@@ -115,7 +137,8 @@ impl WaitingRoom {
         }
     }
 
-    /// The customer's place, and whether it is new; none without a line.
+    /// The customer's place, a new one where there is none or it has ended. One
+    /// whose session ran out a moment ago joins in two steps, as one leaves.
     ///
     /// # Errors
     /// When Redis can't be reached or replies with something unknown.
@@ -123,10 +146,23 @@ impl WaitingRoom {
         &self,
         event: &EventId,
         customer: &CustomerKey,
-    ) -> Result<Option<(Place, bool)>, RedisStoreError> {
-        let script = join_call(event, customer);
-        let reply: Option<(PlaceReply, bool)> = self.redis.run("join", &script).await?;
-        reply.map(|(place, new)| Ok((read_place("join", place)?, new))).transpose()
+        ended: Option<(&SessionId, Timestamp)>,
+    ) -> Result<Joining, RedisStoreError> {
+        const NAME: &str = "join";
+        let script = join_call(event, customer, ended);
+        let (word, rest) = split(NAME, self.redis.run(NAME, &script).await?)?;
+        match word.as_str() {
+            "place" => {
+                let (place, is_new) = read(NAME, redis::Value::Array(rest))?;
+                Ok(Joining::Place { place: read_place(NAME, place)?, is_new })
+            }
+            "session" => {
+                let (id, until) = read_session(NAME, rest)?;
+                Ok(Joining::Session { id, until })
+            }
+            "no_line" => Ok(Joining::NoLine),
+            _ => Err(RedisStoreError::UnexpectedReply { script: NAME }),
+        }
     }
 
     /// The customer's place; the outer none: no line.
@@ -193,18 +229,12 @@ impl WaitingRoom {
         ended: Option<(&SessionId, Timestamp)>,
     ) -> Result<Leaving, RedisStoreError> {
         const NAME: &str = "leave";
-        let (number, until) = match ended {
-            Some((id, until)) => (id.as_str().split_once('-').map_or("0", |(_, n)| n), until),
-            None => ("0", Timestamp::UNIX_EPOCH),
-        };
-        let mut script = of_customer(&LEAVE, event, customer);
-        script.arg(number).arg(until.as_millisecond());
+        let script = with_ended(&LEAVE, event, customer, ended);
         let (word, rest) = split(NAME, self.redis.run(NAME, &script).await?)?;
         match word.as_str() {
             "session" => {
-                let (number, generation, until) = read(NAME, redis::Value::Array(rest))?;
-                let id = session_id(NAME, generation, number)?;
-                Ok(Leaving::Session { id, until: instant(NAME, until)? })
+                let (id, until) = read_session(NAME, rest)?;
+                Ok(Leaving::Session { id, until })
             }
             "left" => Ok(Leaving::Left),
             "no_place" => Ok(Leaving::NoPlace),
@@ -266,8 +296,29 @@ fn on_line<'a>(script: &'a Script, event: &EventId) -> ScriptInvocation<'a> {
 }
 
 /// The call of the script that joins.
-pub(crate) fn join_call(event: &EventId, customer: &CustomerKey) -> ScriptInvocation<'static> {
-    of_customer(&JOIN, event, customer)
+pub(crate) fn join_call(
+    event: &EventId,
+    customer: &CustomerKey,
+    ended: Option<(&SessionId, Timestamp)>,
+) -> ScriptInvocation<'static> {
+    with_ended(&JOIN, event, customer, ended)
+}
+
+/// The call of a script that can give a session's slot on, after that session was
+/// ended at the till until then.
+fn with_ended<'a>(
+    script: &'a Script,
+    event: &EventId,
+    customer: &CustomerKey,
+    ended: Option<(&SessionId, Timestamp)>,
+) -> ScriptInvocation<'a> {
+    let (number, until) = match ended {
+        Some((id, until)) => (id.as_str().split_once('-').map_or("0", |(_, n)| n), until),
+        None => ("0", Timestamp::UNIX_EPOCH),
+    };
+    let mut call = of_customer(script, event, customer);
+    call.arg(number).arg(until.as_millisecond());
+    call
 }
 
 fn of_customer<'a>(
@@ -322,6 +373,15 @@ fn read_place(script: &'static str, reply: PlaceReply) -> Result<Place, RedisSto
 fn instant(script: &'static str, milliseconds: i64) -> Result<Timestamp, RedisStoreError> {
     Timestamp::from_millisecond(milliseconds)
         .map_err(|_| RedisStoreError::UnexpectedReply { script })
+}
+
+/// A session that is to be ended, and until when.
+fn read_session(
+    script: &'static str,
+    rest: Vec<redis::Value>,
+) -> Result<(SessionId, Timestamp), RedisStoreError> {
+    let (number, generation, until) = read(script, redis::Value::Array(rest))?;
+    Ok((session_id(script, generation, number)?, instant(script, until)?))
 }
 
 /// A session is one admission of one place: the line and the number name it.

@@ -8,7 +8,7 @@ use domain::{CustomerId, CustomerKey, EventId, Place, PlaceState, QueueSettings,
 use futures::future::join_all;
 use jiff::{SignedDuration, Timestamp};
 use redis_server::{Engine, RedisCluster, RedisServer};
-use redis_store::{Entry, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
+use redis_store::{Entry, Joining, Leaving, LineSettings, Redis, RedisMode, WaitingRoom, Written};
 
 /// By how much a slot outlives its last token.
 const SLOT_MARGIN: SignedDuration = SignedDuration::from_secs(5);
@@ -49,7 +49,19 @@ impl Line {
     }
 
     async fn join(&self, number: u32) -> Place {
-        self.room.join(&event(), &fan(number)).await.unwrap().unwrap().0
+        self.join_with(number, None).await.0
+    }
+
+    /// The place, and whether it is new.
+    async fn join_with(
+        &self,
+        number: u32,
+        ended: Option<(&SessionId, Timestamp)>,
+    ) -> (Place, bool) {
+        match self.room.join(&event(), &fan(number), ended).await.unwrap() {
+            Joining::Place { place, is_new } => (place, is_new),
+            other => panic!("{other:?}"),
+        }
     }
 
     async fn enter(&self, number: u32) -> Entry {
@@ -109,14 +121,14 @@ async fn an_unknown_line_gives_no_place_and_uses_up_no_number() {
     for engine in Engine::ALL {
         let server = RedisServer::start(engine);
         let room = WaitingRoom::new(Redis::connect(&server.url(), RedisMode::Single));
-        assert_eq!(room.join(&event(), &fan(1)).await.unwrap(), None);
+        assert_eq!(room.join(&event(), &fan(1), None).await.unwrap(), Joining::NoLine);
         assert_eq!(room.place(&event(), &fan(1)).await.unwrap(), None);
         assert_eq!(room.enter(&event(), &fan(1)).await.unwrap(), Entry::NoLine);
         assert_eq!(room.leave(&event(), &fan(1), None).await.unwrap(), Leaving::NoLine);
         assert_eq!(room.status(&event()).await.unwrap(), None);
         room.configure(&event(), &patient(1)).await.unwrap();
-        let (place, new) = room.join(&event(), &fan(1)).await.unwrap().unwrap();
-        assert_eq!((place.number, new), (1, true));
+        let joined = room.join(&event(), &fan(1), None).await.unwrap();
+        assert!(matches!(joined, Joining::Place { place, is_new: true } if place.number == 1));
     }
 }
 
@@ -127,7 +139,7 @@ async fn the_same_fan_has_one_place_and_one_number() {
         let line = Line::open(engine, &patient(1)).await;
         let numbers = [line.join(1).await.number, line.join(2).await.number];
         assert_eq!(numbers, [1, 2]);
-        let again = line.room.join(&event(), &fan(2)).await.unwrap().unwrap();
+        let again = line.join_with(2, None).await;
         assert_eq!((again.0.number, again.1), (2, false));
         assert_eq!(line.join(3).await.number, 3);
         assert_eq!(line.place(2).await.number, 2);
@@ -144,6 +156,62 @@ async fn entering_twice_is_one_session_counted_once() {
         let Entry::Entered { session: again, .. } = line.enter(1).await else { panic!("not in") };
         assert_eq!(session, again);
         assert_eq!(line.shoppers().await, (1, 0));
+    }
+}
+
+/// A line whose one fan's session has run out, while its slot is kept.
+async fn with_a_session_just_over(engine: Engine) -> Line {
+    let mut short = patient(1);
+    short.settings.session_seconds = 1;
+    let line = Line::open(engine, &short).await;
+    line.join(1).await;
+    let Entry::Entered { session_ends_at, .. } = line.enter(1).await else { panic!("not in") };
+    let PlaceState::Active { until } = line.place(1).await.state else { panic!("not in") };
+    assert_eq!(until, session_ends_at, "no renewal makes it longer");
+    line.eventually(1, |state| matches!(state, PlaceState::Ended)).await;
+    assert_eq!(line.shoppers().await, (1, 0), "until its last token is surely gone");
+    line
+}
+
+/// W11: a number is given only after the session before it was ended.
+#[tokio::test]
+async fn a_session_that_ran_out_has_ended_for_all_who_ask_and_is_ended_before_a_new_number() {
+    for engine in Engine::ALL {
+        let line = with_a_session_just_over(engine).await;
+        assert_eq!(line.enter(1).await, Entry::Ended);
+        let joining = line.room.join(&event(), &fan(1), None).await.unwrap();
+        let Joining::Session { id, until } = joining else { panic!("{joining:?}") };
+        let (other, early) = (SessionId::parse("1-2").unwrap(), until - SLOT_MARGIN);
+        for wrong in [None, Some((&other, until)), Some((&id, early))] {
+            let again = line.room.join(&event(), &fan(1), wrong).await.unwrap();
+            assert_eq!(again, Joining::Session { id: id.clone(), until }, "{wrong:?}");
+        }
+        let status = line.room.status(&event()).await.unwrap().unwrap();
+        assert_eq!((status.issued, status.active), (1, 1), "no number yet, and no slot freed");
+        assert_eq!(line.place(1).await.state, PlaceState::Ended);
+
+        let (place, is_new) = line.join_with(1, Some((&id, until))).await;
+        assert_eq!((place.number, is_new), (2, true));
+        assert!(is_called(&place.state), "its own slot was freed");
+        // Another tab did the same a moment later: it finds the number.
+        let (place, is_new) = line.join_with(1, Some((&id, until))).await;
+        assert_eq!((place.number, is_new), (2, false));
+        assert!(is_in(&line.enter(1).await));
+        assert_eq!(line.shoppers().await, (1, 0));
+    }
+}
+
+#[tokio::test]
+async fn whoever_leaves_as_the_session_runs_out_leaves_no_token_that_buys() {
+    for engine in Engine::ALL {
+        let line = with_a_session_just_over(engine).await;
+        line.join(2).await;
+        let leaving = line.leave_with(1, None).await;
+        let Leaving::Session { id, until } = leaving else { panic!("{leaving:?}") };
+        assert_eq!(line.place(2).await.state, PlaceState::Waiting, "not freed yet");
+        assert_eq!(line.leave_with(1, Some((&id, until))).await, Leaving::Left);
+        assert!(is_in(&line.enter(2).await));
+        assert_eq!(line.join(1).await.number, 3);
     }
 }
 
@@ -379,6 +447,23 @@ async fn who_left_the_line_is_not_called() {
 }
 
 #[tokio::test]
+async fn a_late_comer_who_left_is_not_called_again() {
+    for engine in Engine::ALL {
+        let line = Line::open(engine, &settings(1, 1, 1)).await;
+        for number in 1..=3 {
+            line.join(number).await;
+        }
+        line.eventually(1, is_missed).await;
+        line.eventually(2, is_called).await;
+        assert!(is_in(&line.enter(2).await));
+        assert!(matches!(line.enter(1).await, Entry::Missed(_)), "it would be called next");
+        line.leave(1).await;
+        line.leave(2).await;
+        assert!(is_in(&line.enter(3).await));
+    }
+}
+
+#[tokio::test]
 async fn a_long_run_of_those_who_left_is_passed_in_parts_and_the_next_one_called() {
     const LAST: u32 = 12_002;
     for engine in Engine::ALL {
@@ -428,6 +513,6 @@ async fn a_line_works_on_a_cluster_and_after_its_scripts_were_forgotten() {
         let mut connection = client.get_connection().unwrap();
         redis::cmd("SCRIPT").arg("FLUSH").exec(&mut connection).unwrap();
     }
-    room.join(&event(), &fan(1)).await.unwrap().unwrap();
+    room.join(&event(), &fan(1), None).await.unwrap();
     assert!(is_in(&room.enter(&event(), &fan(1)).await.unwrap()));
 }

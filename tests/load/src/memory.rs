@@ -40,7 +40,7 @@ pub(crate) fn bytes_per_waiting_fan(
         let room = WaitingRoom::new(Redis::connect(&server.url(), RedisMode::Single));
         room.configure(&event, &line).await?;
         // Also puts the script where the calls below find it.
-        room.join(&event, &CustomerId::parse("first")?.key()).await?;
+        room.join(&event, &CustomerId::parse("first")?.key(), None).await?;
         Ok::<_, BenchError>(())
     })?;
     let mut slowest = f64::INFINITY;

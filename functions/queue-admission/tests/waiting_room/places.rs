@@ -193,6 +193,38 @@ async fn a_token_buys_nothing_after_its_session_was_left_and_its_slot_taken() {
     assert_eq!((status.active, status.called), (1, 0), "never more shoppers than the cap");
 }
 
+/// All that a fan can ask says the same once the session's time is over.
+#[tokio::test]
+async fn w11_a_session_that_ran_out_has_ended_and_joining_again_gives_a_number_at_once() {
+    let room = Room::open().await;
+    let short = contracts::queue::QueueSettingsBody { session_seconds: 1, ..settings(1) };
+    assert_eq!(room.set(&short, "if-none-match", "*").await.status, 201);
+    room.joined("fan-1").await;
+    let admission: AdmissionBody = body(&room.enter("fan-1").await);
+    while room.enter("fan-1").await.status == 200 {
+        tokio::task::yield_now().await;
+    }
+    let refused = room.enter("fan-1").await;
+    assert_eq!((refused.status, refused.reason().as_str()), (403, "session_ended"));
+    let mine: contracts::queue::PlaceBody = body(&room.mine("fan-1").await);
+    assert_eq!((mine.number, mine.state, mine.until), (1, PlaceStateBody::Ended, None));
+    assert_eq!(room.status().await.active, 1, "its slot is kept a little longer");
+
+    // Two tabs ask at once: one new place.
+    let joined = futures::join!(room.join("fan-1"), room.join("fan-1"));
+    let mut statuses = [joined.0.status, joined.1.status];
+    statuses.sort_unstable();
+    assert_eq!(statuses, [200, 201]);
+    assert!([joined.0, joined.1].iter().all(|place| place.json()["number"] == 2));
+    // The till of a machine whose clock is slow takes the old token for a good one.
+    let expires_at = admission.expires_at + jiff::SignedDuration::from_mins(5);
+    let old = Session { id: admission.session, expires_at };
+    assert_eq!(buy(&room, "fan-1", old).await, Reservation::SessionEnded);
+    assert_eq!(room.enter("fan-1").await.status, 200);
+    let status = room.status().await;
+    assert_eq!((status.active, status.called), (1, 0), "never more shoppers than the cap");
+}
+
 /// Until when the till keeps the ended sessions of the event.
 async fn ended_until(room: &Room) -> Vec<i64> {
     let client = redis::Client::open(room.hall.redis.url()).unwrap();

@@ -27,11 +27,10 @@ if state == IS_CALLED then
   place_write(customer, place)
   return let_in()
 end
-if state == IS_ACTIVE and now < place.session_end then
+if state == IS_ACTIVE then
   return let_in()
 end
-if state == IS_ACTIVE or state == IS_ENDED then
-  -- The session's time is over; its slot runs out by itself, five seconds after its last token.
+if state == IS_ENDED then
   return { 'ended' }
 end
 if state == MISSED then

@@ -1,6 +1,5 @@
 -- Gives up a place. One who is in leaves in two steps: the caller ends the session at the till, then
 -- calls again with the number it ended; freeing the slot first would let two sessions buy in it.
--- ARGV  2 the number whose session was ended; 0 none  3 until when it was ended
 -- Reply {'session', number, generation, until}: end that session first, for that long
 --       {'left'}, {'no_place'} or {'no_line'}
 -- Invariant: a slot is freed only after its session was ended for as long as the slot would have lived:
@@ -11,17 +10,14 @@ if not line.generation then
   return { 'no_line' }
 end
 advance()
-local customer, ended, ended_until = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local customer = ARGV[1]
 local place = place_read(customer)
-local state, slot
-if place then
-  state, slot = place_state(place)
-end
-if not place or state == IS_ENDED then
+if not place or place.use == ENDED then
   return { 'no_place' }
 end
-if state == IS_ACTIVE and (place.number ~= ended or slot > ended_until) then
-  return { 'session', place.number, line.generation, slot }
+local until_ms = unended_until(place)
+if until_ms then
+  return { 'session', place.number, line.generation, until_ms }
 end
 call('ZREM', ACTIVE, place.number)
 call('ZREM', CALLED, place.number)

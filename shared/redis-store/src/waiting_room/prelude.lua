@@ -7,6 +7,8 @@
 --       5 left     set    numbers that left before they were called
 --       6 late     zset   number -> when it asked to be called again, ms
 -- ARGV  1 customer key, where the script is about one customer
+--       2 and 3, where it can give a session's slot on: the number whose session the caller ended at
+--         the till (0: none), and until when
 --
 -- Invariant: after any script, active + called <= cap, unless the cap was lowered; then nobody
 -- is called until it holds again. A number is given once and never changes.
@@ -84,15 +86,25 @@ local function place_write(customer, place)
     pack('>I4BBI6', place.number, place.use, place.recalls, place.session_end))
 end
 
--- What the place is now, until when, and how many are called before it at most.
+-- Until when the place's session is to be ended at the till before its slot is given on; nil: no token
+-- of it lives, or the caller has ended it for that long.
+local function unended_until(place)
+  local slot = place.use == ENTERED and call('ZSCORE', ACTIVE, place.number)
+  if slot and (place.number ~= tonumber(ARGV[2]) or tonumber(slot) > tonumber(ARGV[3])) then
+    return tonumber(slot)
+  end
+end
+
+-- What the place is now, until when, and how many are called before it at most. A session is over at
+-- its end for every script alike, although its slot is kept a little longer.
 local function place_state(place)
   if place.use == ENDED then
     return IS_ENDED, 0, 0
   end
   if place.use == ENTERED then
     local slot = call('ZSCORE', ACTIVE, place.number)
-    if slot then
-      return IS_ACTIVE, tonumber(slot), 0
+    if slot and now < place.session_end then
+      return IS_ACTIVE, math.min(tonumber(slot), place.session_end), 0
     end
     return IS_ENDED, 0, 0
   end

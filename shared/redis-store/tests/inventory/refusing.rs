@@ -317,6 +317,23 @@ async fn a_customer_has_so_many_orders_on_record_and_no_more() {
 }
 
 #[tokio::test]
+async fn a_session_that_is_ended_again_for_shorter_stays_ended_for_as_long_as_before() {
+    each_engine(async |till: Till| {
+        till.sell(10, 0).await;
+        let mut one = wish(1, "k", vec![places("floor", 1)]);
+        one.session = Some(session("1-7", 300_000));
+        let id = SessionId::parse("1-7").unwrap();
+        let shorter = in_ms(100);
+        for until in [in_ms(300_000), shorter] {
+            till.inventory.session_end(&event(), &fan(1), &id, until).await.unwrap();
+        }
+        till.passed(shorter).await;
+        assert_eq!(till.reserve(&one).await, Reservation::SessionEnded);
+    })
+    .await;
+}
+
+#[tokio::test]
 async fn a_mark_of_a_session_goes_when_no_token_of_it_can_live() {
     each_engine(async |till: Till| {
         till.sell(10, 0).await;
