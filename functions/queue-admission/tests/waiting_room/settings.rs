@@ -62,3 +62,19 @@ async fn an_edit_that_somebody_overtook_and_died_is_in_force_before_a_slow_one_c
     let status = room.status().await;
     assert_eq!((status.cap, status.settings_version, status.generation), (3, 2, 4));
 }
+
+#[tokio::test]
+async fn settings_that_never_reached_the_line_are_in_force_when_they_are_sent_again() {
+    let room = Room::with_cap(1).await;
+    room.joined("fan-1").await;
+    let (event, three) = (EventId::parse("gala").unwrap(), settings(3));
+    let stored = QueueSettings { cap: 3, ..QueueSettings::default() };
+    room.hall.catalog.queue_put(&event, &stored, 2).await.unwrap();
+    assert_eq!(room.status().await.cap, 1, "whoever stored them died before the line had them");
+    for _ in 0..2 {
+        let again = room.set(&three, "if-match", "\"v1\"").await;
+        assert_eq!((again.status, again.header("etag")), (200, "\"v2\""), "{}", again.raw.body);
+        let status = room.status().await;
+        assert_eq!((status.cap, status.settings_version, status.generation), (3, 2, 2));
+    }
+}
