@@ -58,10 +58,9 @@ impl Line {
         number: u32,
         ended: Option<(&SessionId, Timestamp)>,
     ) -> (Place, bool) {
-        match self.room.join(&event(), &fan(number), ended).await.unwrap() {
-            Joining::Place { place, is_new } => (place, is_new),
-            other => panic!("{other:?}"),
-        }
+        let joining = self.room.join(&event(), &fan(number), ended).await.unwrap();
+        let Joining::Place { place, is_new } = joining else { panic!("{joining:?}") };
+        (place, is_new)
     }
 
     async fn enter(&self, number: u32) -> Entry {
