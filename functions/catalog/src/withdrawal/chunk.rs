@@ -143,7 +143,7 @@ impl Taker<'_> {
                 Err(lost())
             }
             Reservation::TooManyOrders => Err(Reason::TooManyOrders.into()),
-            // An edit is on its way to Redis.
+            // It was brought before the taking (`sync::wanted`): Redis has lost it since.
             Reservation::UnknownType { .. } | Reservation::UnknownSeat { .. } => {
                 Err(Failure::new(Reason::Unavailable).with_detail(Text::NotLoadedYet))
             }
