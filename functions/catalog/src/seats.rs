@@ -10,7 +10,7 @@ use contracts::problem::{FieldError, Problem, Reason, Text};
 use contracts::seats::{
     LockStatus, LockStatusBody, RemainingBody, SeatChangesBody, SeatsBody, SectionStates,
 };
-use domain::{Event, EventId, LogPosition, SeatLabel, TicketType, TicketTypeId, is_recent};
+use domain::{Event, EventId, LogPosition, SeatLabel, TicketType, TicketTypeId, is_fresh};
 use dynamo_store::Consistency;
 use http::{HeaderMap, HeaderValue};
 use jiff::{SignedDuration, Timestamp};
@@ -288,7 +288,7 @@ impl Snapshots {
         age: SignedDuration,
     ) -> Option<(HeaderValue, Arc<SeatsBody>)> {
         let known = self.locked();
-        let kept = known.get(id).filter(|kept| is_recent(kept.at, now, age))?;
+        let kept = known.get(id).filter(|kept| is_fresh(kept.at, now, age))?;
         Some((kept.tag.clone(), Arc::clone(&kept.body)))
     }
 

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use contracts::problem::Reason;
-use domain::{CustomerKey, EventId, Place, QueueSettings, SessionId, is_recent};
+use domain::{CustomerKey, EventId, Place, QueueSettings, SessionId, is_fresh};
 use dynamo_store::{CatalogStore, Consistency, GenerationRaised, QueuePut, QueueRecord};
 use jiff::{SignedDuration, Timestamp};
 use lambda_kit::http::Failure;
@@ -143,7 +143,7 @@ impl Lines {
     ) -> Result<QueueSettings, Failure> {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner).get(event).copied();
         if let Some((settings, read_at)) = known
-            && is_recent(read_at, now, SETTINGS_LIFE)
+            && is_fresh(read_at, now, SETTINGS_LIFE)
         {
             return Ok(settings);
         }

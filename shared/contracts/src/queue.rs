@@ -77,7 +77,8 @@ pub struct PlaceBody {
     pub number: u32,
     /// What the place is now.
     pub state: PlaceStateBody,
-    /// Until when a called fan may enter, or an active one's slot lasts.
+    /// Until when a called fan may enter, or an active one's slot lasts: no longer than
+    /// their session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<Timestamp>,
     /// How many are called before, at most.

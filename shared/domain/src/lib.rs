@@ -34,6 +34,6 @@ pub use live::{ChainStep, LogPosition};
 pub use money::{Currency, InvalidMoney, Money};
 pub use order::{Intent, Order, OrderLine, OrderState, Rejection, Standing};
 pub use queue::{Place, PlaceState, QueueSettings, WaitEstimate, estimate_wait, poll_seconds};
-pub use recent::is_recent;
+pub use recent::{is_fresh, is_recent};
 pub use seat_map::{InvalidSeatMap, MAX_SEATS_PER_SECTION, Row, Section, SectionSpan};
 pub use unit::{OwnedUnit, UnitId, UnitState, mark_block, partition_count, partition_of};

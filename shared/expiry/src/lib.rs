@@ -9,6 +9,7 @@ use dynamo_store::{Ended, OrderStore, PartitionCache, StoreError};
 use fault_points::{EXPIRY_ENDED, reached};
 use futures::future;
 use jiff::Timestamp;
+use lambda_kit::Causes;
 use redis_store::{Inventory, RedisStoreError, Settle, Settled};
 
 /// What ends them.
@@ -63,7 +64,10 @@ impl Expiry<'_> {
         for ended in future::join_all(ends).await {
             match ended {
                 Ok(is_away) => is_any_away |= is_away,
-                Err(error) => failure = Some(error),
+                Err(error) => {
+                    tracing::warn!(error = %Causes(&error), "an overdue order can't be ended now");
+                    failure = Some(error);
+                }
             }
         }
         // With one away there may be room. If there is not, those that failed are named again.

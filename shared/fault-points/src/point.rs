@@ -55,7 +55,6 @@ points! {
     PERSISTENCE_OWNER_SETTLED = "order-persistence/owner-settled";
     /// A refusal is stored, its hold is not given back.
     PERSISTENCE_REFUSED = "order-persistence/refused";
-    /// A hold was given back, the message is not acknowledged.
     /// A poisoned intent is in the dead-letter queue, the message is not acknowledged.
     PERSISTENCE_BURIED = "order-persistence/buried";
     /// A change was read from the stream, nothing was done about it.

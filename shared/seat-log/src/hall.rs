@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use contracts::seats::{RemainingBody, SectionChanges};
-use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState, is_recent};
+use domain::{Section, SectionId, SectionSpan, TicketType, TicketTypeId, UnitState, is_fresh};
 use jiff::{SignedDuration, Timestamp};
 use redis_store::{TypeCounts, UnitChange};
 
@@ -52,7 +52,7 @@ impl Hall {
 
     /// Whether it was read a moment ago.
     pub(crate) fn is_fresh(&self, now: Timestamp) -> bool {
-        is_recent(self.loaded_at, now, REST)
+        is_fresh(self.loaded_at, now, REST)
     }
 
     /// Whether every unit and type has its name: what has none was added since.

@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::sync::{Arc, PoisonError, RwLock};
 use std::time::Duration;
 
-use domain::is_recent;
+use domain::is_fresh;
 use jiff::{SignedDuration, Timestamp};
 use tokio::sync::Mutex;
 use tokio::task::JoinHandle;
@@ -95,7 +95,7 @@ impl<T: Default> Refreshed<T> {
     pub async fn current(&self, now: Timestamp) -> Arc<T> {
         self.end_ahead().await;
         let (value, at) = self.source.known();
-        let is_old = at.is_some_and(|at| !is_recent(at, now, LIFE));
+        let is_old = at.is_some_and(|at| !is_fresh(at, now, LIFE));
         if is_old && self.refresh(now).await.is_ok() { self.known() } else { value }
     }
 
@@ -123,8 +123,8 @@ impl<T: Default> Refreshed<T> {
     pub async fn refresh(&self, now: Timestamp) -> Result<(), FetchError> {
         let mut last = self.last.lock().await;
         let pause = if last.failure.is_some() { AFTER_FAILURE } else { BETWEEN_FETCHES };
-        let is_recent = last.at.is_some_and(|at| is_recent(at, now, pause));
-        if !is_recent {
+        let was_just_tried = last.at.is_some_and(|at| is_fresh(at, now, pause));
+        if !was_just_tried {
             let fetched = self.source.fetch(now).await;
             // Only now: a fetch that was given up half-way must not keep the
             // next caller from trying.

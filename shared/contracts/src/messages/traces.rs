@@ -1,16 +1,18 @@
 //! An intent whose message is damaged.
 
+use std::collections::HashMap;
+
 use domain::{Currency, CustomerId, Epoch, Event, EventId, Fingerprint, Order, OrderId};
 use jiff::Timestamp;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
-use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{IntentHead, fingerprint_hex};
 
 /// What can be read of an intent whose message is damaged: whose order it is, or
 /// nothing could be done for it, and of the rest whatever is as a till writes it.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IntentTraces {
     /// The order.
     pub order: OrderId,
@@ -18,13 +20,9 @@ pub struct IntentTraces {
     pub customer: CustomerId,
     /// Which event.
     pub event: EventId,
-    #[serde(default, deserialize_with = "if_readable")]
     epoch: Option<Epoch>,
-    #[serde(default, deserialize_with = "if_readable")]
     fingerprint: Option<FingerprintHex>,
-    #[serde(default, deserialize_with = "if_readable")]
     currency: Option<Currency>,
-    #[serde(default, deserialize_with = "if_readable")]
     held_at: Option<Timestamp>,
 }
 
@@ -32,7 +30,18 @@ impl IntentTraces {
     /// Reads a message's text; none: it does not even say whose order it is.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        serde_json::from_str(text).ok()
+        // Raw, as what stands there may be no value at all (a number that none is, or too
+        // deep), or stand there twice.
+        let fields: HashMap<String, Box<RawValue>> = serde_json::from_str(text).ok()?;
+        Some(Self {
+            order: readable(&fields, "order")?,
+            customer: readable(&fields, "customer")?,
+            event: readable(&fields, "event")?,
+            epoch: readable(&fields, "epoch"),
+            fingerprint: readable(&fields, "fingerprint"),
+            currency: readable(&fields, "currency"),
+            held_at: readable(&fields, "held_at"),
+        })
     }
 
     /// What was asked for.
@@ -63,14 +72,8 @@ impl IntentTraces {
     }
 }
 
-/// Raw, as what stands there may be no value at all: a number that none is, or too deep.
-fn if_readable<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
-where
-    D: Deserializer<'de>,
-    T: DeserializeOwned,
-{
-    let text = Box::<RawValue>::deserialize(deserializer)?;
-    Ok(serde_json::from_str(text.get()).ok())
+fn readable<T: DeserializeOwned>(fields: &HashMap<String, Box<RawValue>>, name: &str) -> Option<T> {
+    serde_json::from_str(fields.get(name)?.get()).ok()
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -132,6 +135,15 @@ mod tests {
             assert_eq!(head_of(&with("fingerprint", damage)), None, "{damage}");
             assert_eq!(head_of(&with("currency", damage)), None, "{damage}");
             assert_eq!(head_of(&with("lines", damage)).as_ref(), Some(&whole), "{damage}");
+        }
+    }
+
+    #[test]
+    fn a_field_that_stands_there_twice_hides_no_other() {
+        let whole = head_of(&letter().to_string()).unwrap();
+        for field in ["epoch", "fingerprint", "currency", "held_at", "lines"] {
+            let twice = format!("{}, {:?}: {}", letter()[field], field, letter()[field]);
+            assert_eq!(head_of(&with(field, &twice)).as_ref(), Some(&whole), "{field}");
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use domain::{Event, EventId, OrderLine, TicketKind, TicketType, TicketTypeId, is_recent};
+use domain::{Event, EventId, OrderLine, TicketKind, TicketType, TicketTypeId, is_fresh};
 use jiff::{SignedDuration, Timestamp};
 
 use super::{CatalogStore, Consistency};
@@ -39,7 +39,7 @@ struct Remembered {
 
 impl Remembered {
     fn is_good(&self, now: Timestamp) -> bool {
-        is_recent(self.read_at, now, EVENT_LIFE)
+        is_fresh(self.read_at, now, EVENT_LIFE)
     }
 }
 
