@@ -6,14 +6,10 @@
 //! reads the edit, or the edit came later, and then whoever made it reads the
 //! raised epoch, finds the building begun, and writes it there.
 
-use std::time::Duration;
-
 use contracts::problem::{Reason, Text};
 use domain::{
-    Event, EventId, Line, SeatLabel, Section, TicketKind, TicketType, TicketTypeId, Wanted,
-    mark_block,
+    Event, EventId, Line, Section, TicketKind, TicketType, TicketTypeId, Wanted, mark_block,
 };
-use dynamo_store::StoreError;
 use lambda_kit::http::Failure;
 use redis_store::{SaleControl, SeatStatus, TypeControl, Written};
 use store_failures::OrFail;
@@ -23,11 +19,6 @@ use crate::catalogue::Catalogue;
 
 /// So often a new epoch may come between reading and writing.
 const ATTEMPTS: u32 = 3;
-
-/// So often types are looked at that somebody is changing.
-const LOOKS: u32 = 4;
-/// So long a transaction takes.
-const A_TRANSACTION: Duration = Duration::from_millis(50);
 
 /// What is written.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +30,7 @@ enum Part<'a> {
 
 /// Brings the sale in Redis up to date.
 pub(crate) async fn sale(catalogue: &Catalogue, id: &EventId) -> Result<(), Failure> {
-    kept(write(catalogue, id, Part::Sale).await?)
+    kept(write(catalogue, id, Part::Sale).await)
 }
 
 /// Brings a type in Redis up to date with what is stored.
@@ -48,7 +39,7 @@ pub(crate) async fn ticket_type(
     id: &EventId,
     ticket_type: &TicketTypeId,
 ) -> Result<(), Failure> {
-    kept(write(catalogue, id, Part::Type(ticket_type)).await?)
+    kept(write(catalogue, id, Part::Type(ticket_type)).await)
 }
 
 /// Brings a section of a type into Redis.
@@ -58,7 +49,7 @@ pub(crate) async fn section(
     ticket_type: &TicketType,
     section: &Section,
 ) -> Result<(), Failure> {
-    kept(write(catalogue, id, Part::Section(ticket_type, section)).await?)
+    kept(write(catalogue, id, Part::Section(ticket_type, section)).await)
 }
 
 /// Brings into Redis what a line of this type wants, for whoever is about to take it: an edit
@@ -79,30 +70,36 @@ pub(crate) async fn wanted(
     let types = std::slice::from_ref(ticket_type);
     let layout = catalogue.layouts.of(&event.id, types).await.or_fail()?;
     for section in layout.sections.iter().filter(|section| section.ticket_type == ticket_type.id) {
-        let Some(seat) = seats.iter().find(|seat| section.has_seat(seat)) else { continue };
-        if !has_section_of(catalogue, event, ticket_type, seat).await? {
+        let is_wanted = seats.iter().any(|seat| section.has_seat(seat));
+        if is_wanted && !has_section(catalogue, event, section).await? {
             found(write(catalogue, &event.id, Part::Section(ticket_type, section)).await?)?;
         }
     }
     Ok(())
 }
 
-/// Sections are large, and are brought as a whole: so one seat tells whether Redis has its own.
-async fn has_section_of(
+/// Sections are large, and are brought in parts, one after the other: so the last seat tells.
+async fn has_section(
     catalogue: &Catalogue,
     event: &Event,
-    ticket_type: &TicketType,
-    seat: &SeatLabel,
+    section: &Section,
 ) -> Result<bool, Failure> {
-    let (inventory, kind) = (&catalogue.inventory, &ticket_type.id);
-    let status = inventory.seat_status(&event.id, event.epoch, kind, seat).await.or_fail()?;
+    let Some(last) = section.labels().last() else { return Ok(true) };
+    let (inventory, kind) = (&catalogue.inventory, &section.ticket_type);
+    let status = inventory.seat_status(&event.id, event.epoch, kind, &last).await.or_fail()?;
     Ok(status != SeatStatus::Unknown)
 }
 
 /// After what was written is in DynamoDB for good.
-fn kept(is_in_redis: bool) -> Result<(), Failure> {
-    let behind = || Failure::new(Reason::Unavailable).with_detail(Text::KeptNotApplied);
-    is_in_redis.then_some(()).ok_or_else(behind)
+fn kept(is_in_redis: Result<bool, Failure>) -> Result<(), Failure> {
+    match is_in_redis {
+        Ok(true) => Ok(()),
+        Ok(false) => Err(Failure::new(Reason::Unavailable).with_detail(Text::KeptNotApplied)),
+        Err(failure) if failure.reason() == Reason::Unavailable => {
+            Err(failure.with_detail(Text::KeptNotApplied))
+        }
+        Err(failure) => Err(failure),
+    }
 }
 
 /// Before anything is written.
@@ -165,15 +162,7 @@ pub(super) async fn settled_types(
     id: &EventId,
     types: &[TicketTypeId],
 ) -> Result<Vec<TicketType>, Failure> {
-    let mut looks = 1..LOOKS;
-    loop {
-        match catalogue.store.ticket_types_settled(id, types).await {
-            Err(StoreError::Contended(_)) if looks.next().is_some() => {
-                tokio::time::sleep(A_TRANSACTION).await;
-            }
-            read => return read.or_fail(),
-        }
-    }
+    catalogue.store.ticket_types_settled(id, types).await.or_fail()
 }
 
 /// The sale of an event, as the till needs it.

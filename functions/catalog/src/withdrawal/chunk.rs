@@ -51,6 +51,16 @@ pub(crate) enum Shortage {
     Undone,
 }
 
+impl Shortage {
+    /// This one and another: all seats that are not free.
+    pub(super) fn and(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Seats(some), Self::Seats(others)) => Self::Seats([some, others].concat()),
+            (one, _) => one,
+        }
+    }
+}
+
 /// Takes orders for the owner of a withdrawal.
 pub(super) struct Taker<'a> {
     pub(super) catalogue: &'a Catalogue,

@@ -72,7 +72,9 @@ impl<'a> Withdrawals<'a> {
     /// Takes units out of sale under an id: all or none.
     pub(crate) async fn take(&self, id: &WithdrawalId, line: Line) -> Result<Take, Failure> {
         for _ in 0..ATTEMPTS {
-            let Some(record) = self.begun(id, &line).await? else { return Ok(Take::Other) };
+            let Some((record, is_new)) = self.begun(id, &line).await? else {
+                return Ok(Take::Other);
+            };
             match record.state {
                 WithdrawalState::Taken | WithdrawalState::Counted => {
                     return Ok(Take::Taken { now: false });
@@ -85,7 +87,7 @@ impl<'a> Withdrawals<'a> {
                 // `begun` makes a new attempt of these.
                 WithdrawalState::Refused | WithdrawalState::Returned => continue,
             }
-            match self.attempt(&record).await? {
+            match self.attempt(&record, is_new).await? {
                 Attempt::All => {
                     if self.advance(&record, WithdrawalState::Taken).await?.is_some() {
                         return Ok(Take::Taken { now: true });
@@ -166,31 +168,38 @@ impl<'a> Withdrawals<'a> {
         }
     }
 
-    /// The record of this withdrawal, begun where there is none or an ended one;
-    /// none: it stands there with other units.
-    async fn begun(&self, id: &WithdrawalId, line: &Line) -> Result<Option<Withdrawal>, Failure> {
+    /// The record of this withdrawal, begun where there is none or an ended one, and
+    /// whether it was begun now; none: it stands there with other units.
+    async fn begun(
+        &self,
+        id: &WithdrawalId,
+        line: &Line,
+    ) -> Result<Option<(Withdrawal, bool)>, Failure> {
         let (store, event) = (&self.catalogue.store, &self.event.id);
         let read = store.withdrawal_fetch(event, id).await.or_fail()?;
         let Some(record) = read else {
             let first = self.new_attempt(id, line, 1)?;
             return match store.withdrawal_create(event, &first).await.or_fail()? {
-                WithdrawalCreated::Created => Ok(Some(first)),
-                WithdrawalCreated::Exists(record) => Ok(is_of(&record, line).then_some(record)),
+                WithdrawalCreated::Created => Ok(Some((first, true))),
+                WithdrawalCreated::Exists(record) => {
+                    Ok(is_of(&record, line).then_some((record, false)))
+                }
             };
         };
         match record.state {
             WithdrawalState::Refused | WithdrawalState::Returned => {
                 let next = self.new_attempt(id, line, record.version.saturating_add(1))?;
                 match store.withdrawal_update(event, &next).await.or_fail()? {
-                    WithdrawalUpdated::Updated => Ok(Some(next)),
+                    WithdrawalUpdated::Updated => Ok(Some((next, true))),
                     WithdrawalUpdated::VersionMismatch(other) => {
-                        Ok(other.filter(|record| is_of(record, line)))
+                        let other = other.filter(|record| is_of(record, line));
+                        Ok(other.map(|record| (record, false)))
                     }
                 }
             }
-            WithdrawalState::Returning => Ok(Some(record)),
+            WithdrawalState::Returning => Ok(Some((record, false))),
             WithdrawalState::Taking | WithdrawalState::Taken | WithdrawalState::Counted => {
-                Ok(is_of(&record, line).then_some(record))
+                Ok(is_of(&record, line).then_some((record, false)))
             }
         }
     }
@@ -221,10 +230,10 @@ impl<'a> Withdrawals<'a> {
 
     /// Takes every order of an attempt, until one can't be had. Looks first whether all can:
     /// what is taken and given back again is seen as gone meanwhile, and who is refused for it
-    /// is refused for ever.
-    async fn attempt(&self, record: &Withdrawal) -> Result<Attempt, Failure> {
+    /// is refused for ever. Not where an attempt goes on: Redis may have forgotten what it owns.
+    async fn attempt(&self, record: &Withdrawal, is_new: bool) -> Result<Attempt, Failure> {
         let owner = owner(record)?;
-        if let Some(shortage) = self.look(record, &owner).await? {
+        if is_new && let Some(shortage) = self.look(record, &owner).await? {
             return Ok(Attempt::Short(shortage));
         }
         let chunks = record.lines.iter().flat_map(chunks).zip(record.orders.clone());
@@ -240,21 +249,16 @@ impl<'a> Withdrawals<'a> {
         Ok(Attempt::All)
     }
 
-    /// Why an attempt would end short, as far as can be seen: some of its orders may be taken
-    /// already, and others may take what is free now.
+    /// Why an attempt would end short, as far as can be seen: another request may be taking
+    /// its orders already, and others may take what is free now.
     async fn look(
         &self,
         record: &Withdrawal,
         owner: &CustomerId,
     ) -> Result<Option<Shortage>, Failure> {
         let looks = record.lines.iter().flat_map(glances).map(|line| self.taker.look(owner, line));
-        let mut looks = stream::iter(looks).buffer_unordered(AT_ONCE);
-        while let Some(shortage) = looks.try_next().await? {
-            if shortage.is_some() {
-                return Ok(shortage);
-            }
-        }
-        Ok(None)
+        let looks: Vec<_> = stream::iter(looks).buffered(AT_ONCE).try_collect().await?;
+        Ok(looks.into_iter().flatten().reduce(Shortage::and))
     }
 
     /// Begins to return a withdrawal and does it; false: another request changed

@@ -132,11 +132,10 @@ async fn short(
                 .with_member("seats", seats)
         }
         Shortage::SoldOut => {
-            let failure = Failure::new(Reason::SoldOut);
             match counts_of(catalogue, event, &edit.ticket_type).await {
                 // Redis is gone since it said so.
-                Err(_) => failure,
-                Ok(counts) => failure
+                Err(failure) => failure,
+                Ok(counts) => Failure::new(Reason::SoldOut)
                     .with_detail(Text::StillToBeHad { remaining: counts.remaining as usize })
                     .with_member("remaining", counts.remaining)
                     .with_member("sold", counts.sold)

@@ -3,11 +3,12 @@
 //! environment, until it gets through; then everything must be as if nothing had
 //! happened.
 
+use domain::{CustomerId, Epoch, SeatLabel, TicketTypeId, WithdrawalId};
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::Reservation;
 use serde_json::{Value, json};
 
-use crate::given::{Office, floor, places, stalls};
+use crate::given::{Office, floor, id, places, stalls};
 
 /// More calls than any request here makes.
 const MOST_CALLS: usize = 60;
@@ -230,6 +231,63 @@ async fn seats_of_a_section_that_died_before_redis_knew_of_it_can_be_withdrawn()
     };
     let seats = json!({"ticket_type": "stalls", "seats": ["A-1-1", "B-1-1", "B-1-2"]});
     withdrawn_after(&section, is_kept, &seats).await;
+}
+
+/// A section is brought in parts, and its bringing may die between two of them.
+#[tokio::test]
+async fn a_section_of_which_redis_has_a_part_is_brought_before_its_seats_are_withdrawn() {
+    let body = json!({"ticket_type": "stalls", "rows": [{"row": 1, "seats": 2}]});
+    let section = put("/events/show/seat-map/sections/B", &body);
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        office.wire.break_after(calls);
+        let edited = section.clone().send(&office.router).await;
+        office.wire.heal();
+        if office.get("/events/show/seat-map").await.json()["sections"][1].is_object() {
+            let (stalls, part) =
+                (TicketTypeId::parse("stalls").unwrap(), [SeatLabel::parse("B-1-1").unwrap()]);
+            office.inventory.seats_add(&id("show"), Epoch(1), &stalls, 6, &part).await.unwrap();
+            let seats = json!({"ticket_type": "stalls", "seats": ["B-1-1", "B-1-2"]});
+            let taken = office.withdraw("house", &seats).await;
+            assert_eq!(taken.status, 201, "after {calls}: {}", taken.raw.body);
+        }
+        if is_success(&edited) {
+            return;
+        }
+    }
+    panic!("the edit never got through");
+}
+
+/// Redis forgets what a withdrawal that died has stored, and the stream is late.
+#[tokio::test]
+async fn a_withdrawal_that_goes_on_is_not_refused_by_its_own_units() {
+    let house = WithdrawalId::parse("house").unwrap();
+    let owner = CustomerId::of_withdrawal(&house).unwrap().key();
+    let seats = json!({"ticket_type": "stalls", "seats": ["A-1-1", "A-1-2"]});
+    let mut went_on = 0;
+    for calls in 0..MOST_CALLS {
+        let office = Office::with_sale().await;
+        office.wire.break_after(calls);
+        let first = office.withdraw("house", &seats).await;
+        office.wire.heal();
+        if is_success(&first) {
+            assert!(went_on > 0, "no break came between an order and its record");
+            return;
+        }
+        let begun = office.store.withdrawal_fetch(&id("show"), &house).await.unwrap();
+        if office.owned("stalls").await == 0 {
+            continue;
+        }
+        for order in begun.unwrap().orders {
+            office.inventory.release(&id("show"), Epoch(1), &order, &owner).await.unwrap();
+        }
+        office.hold("fan", stalls(&["A-1-2"])).await;
+        let again = office.withdraw("house", &seats).await;
+        assert!(is_success(&again), "after {calls}: {}", again.raw.body);
+        assert_eq!((office.owned("stalls").await, office.remaining("stalls").await), (2, 4));
+        went_on += 1;
+    }
+    panic!("the request never got through");
 }
 
 #[tokio::test]

@@ -82,7 +82,7 @@ async fn opening_again_never_resets_a_live_sale() {
 async fn no_type_reaches_redis_that_somebody_is_resizing() {
     let office = Office::with_show().await;
     let resizing = || Fault::cancelled(&["None", "TransactionConflict"]);
-    (0..4).for_each(|_| office.wire.next("TransactGetItems", resizing()));
+    (0..5).for_each(|_| office.wire.next("TransactGetItems", resizing()));
     assert_eq!(office.command("k", "open").await.status, 503);
     assert!(office.wire.is_spent());
     assert_eq!(

@@ -139,8 +139,8 @@ impl CatalogStore {
     /// transaction's items change one by one, and other reads may come in between.)
     ///
     /// # Errors
-    /// When DynamoDB fails or an item is corrupt; [`StoreError::Contended`] while one of them is
-    /// being changed.
+    /// When DynamoDB fails or an item is corrupt; [`StoreError::Contended`] where one of them is
+    /// being changed all the time.
     pub async fn ticket_types_settled(
         &self,
         event: &EventId,
@@ -196,8 +196,8 @@ impl CatalogStore {
     }
 
     /// Replaces name, price, limit, ceiling and capacity by those given, whose
-    /// version is the old one + 1. Kind, index and `partitions` never change:
-    /// functions cache them, and a unit must be found where it was put. Nor does
+    /// version is the old one + 1. Kind and index never change, nor `partitions` once
+    /// there is an epoch: functions cache them, and a unit must be found where it was put. Nor does
     /// the ceiling ever sink (that is a `VersionMismatch` with what stands there).
     ///
     /// # Errors

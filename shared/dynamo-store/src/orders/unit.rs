@@ -96,7 +96,8 @@ pub struct UnitRecord {
 }
 
 /// Over how many partitions the units of each type of an event are spread.
-/// Never changes, so it may be cached for as long as one likes.
+/// Never changes once there is an epoch, so from then on it may be cached for as long as one
+/// likes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct PartitionCounts(BTreeMap<TicketTypeId, u32>);
 

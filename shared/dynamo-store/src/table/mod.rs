@@ -8,7 +8,10 @@ pub(crate) mod step;
 pub(crate) use expression::{Change, Guard};
 pub(crate) use item::{Item, Key, decode, encode, no_item};
 
+use std::time::Duration;
+
 use aws_sdk_dynamodb::Client;
+use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::operation::transact_get_items::TransactGetItemsError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
@@ -16,13 +19,15 @@ use aws_sdk_dynamodb::types::{
     KeysAndAttributes, ReturnValue, ReturnValuesOnConditionCheckFailure,
 };
 
+use receipts::Patience;
+
 use crate::StoreError;
 
 /// Every item here has a partition key, so this says: the item is not there.
 pub(crate) const ABSENT: &str = "attribute_not_exists(pk)";
 
-/// So many items one transaction may have.
-const MOST_IN_TRANSACTION: usize = 100;
+/// Transactions take some tens of milliseconds.
+const WHILE_SOMEBODY_WRITES: Patience = Patience { tries: 5, time_left: Duration::from_secs(4) };
 
 /// What a conditional write came to.
 #[derive(Debug)]
@@ -83,24 +88,28 @@ impl TableClient {
         Ok(items)
     }
 
-    /// The items of these keys that exist. None of them is read in the middle of a
-    /// transaction that changes other items as well: who saw one of its changes sees all.
+    /// The items of these keys (at most 100) that exist. None of them is read in the middle of
+    /// a transaction that changes other items as well: who saw one of its changes sees all.
+    /// While somebody is at it, it is tried again.
     pub(crate) async fn get_settled(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
-        let mut items = Vec::with_capacity(keys.len());
-        for keys in keys.chunks(MOST_IN_TRANSACTION) {
-            let gets = keys.iter().map(|key| step::get(self, key)).collect::<Result<_, _>>()?;
-            let request = self.client.transact_get_items().set_transact_items(Some(gets));
-            let output = request.send().await.map_err(|error| match error.as_service_error() {
-                // Some are being written, or too much is read at once: nothing is at fault.
-                Some(TransactGetItemsError::TransactionCanceledException(_)) => {
-                    StoreError::Contended(error.into())
-                }
-                _ => StoreError::from_sdk(error),
-            })?;
-            let found = output.responses.unwrap_or_default().into_iter();
-            items.extend(found.filter_map(|response| response.item));
+        let mut tries = WHILE_SOMEBODY_WRITES.begin();
+        loop {
+            match self.get_together(keys).await {
+                Err(StoreError::Contended(_)) if tries.another().await => {}
+                read => return read,
+            }
         }
-        Ok(items)
+    }
+
+    async fn get_together(&self, keys: &[Key]) -> Result<Vec<Item>, StoreError> {
+        if keys.is_empty() {
+            return Ok(Vec::new());
+        }
+        let gets = keys.iter().map(|key| step::get(self, key)).collect::<Result<_, _>>()?;
+        let request = self.client.transact_get_items().set_transact_items(Some(gets));
+        let output = request.send().await.map_err(not_read)?;
+        let found = output.responses.unwrap_or_default().into_iter();
+        Ok(found.filter_map(|response| response.item).collect())
     }
 
     /// All items of a partition whose sort key begins so, in its order.
@@ -201,5 +210,26 @@ impl TableClient {
             .await
             .map_err(StoreError::from_sdk)?;
         Ok(output.attributes)
+    }
+}
+
+/// What a cancelled reading says.
+fn not_read<R>(error: SdkError<TransactGetItemsError, R>) -> StoreError
+where
+    R: std::fmt::Debug + Send + Sync + 'static,
+{
+    let reasons = match error.as_service_error() {
+        Some(TransactGetItemsError::TransactionCanceledException(cancelled)) => {
+            cancelled.cancellation_reasons()
+        }
+        _ => return StoreError::from_sdk(error),
+    };
+    let any = |code| reasons.iter().any(|reason| reason.code() == Some(code));
+    if any("ProvisionedThroughputExceeded") || any("ThrottlingError") {
+        StoreError::Throttled(error.into())
+    } else if any("TransactionConflict") {
+        StoreError::Contended(error.into())
+    } else {
+        StoreError::Unavailable(error.into())
     }
 }

@@ -94,12 +94,19 @@ async fn a_cancellation_that_says_nothing_of_the_caller_is_an_error_of_its_kind(
 #[tokio::test]
 async fn a_type_that_somebody_is_changing_is_not_read_settled() {
     let (_dynamo, wire, stores) = once().await;
-    for code in ["TransactionConflict", "ThrottlingError"] {
-        wire.next("TransactGetItems", Fault::cancelled(&[code]));
-        let types = [given::type_id("floor")];
-        let error = stores.catalog.ticket_types_settled(&given::event_id(), &types).await;
-        assert_eq!(kind_of(&error.unwrap_err()), Kind::Contended, "{code}");
+    let (event, types) = (given::event_id(), [given::type_id("floor")]);
+    let settled = || stores.catalog.ticket_types_settled(&event, &types);
+    for (code, times, kind) in [
+        ("TransactionConflict", 5, Kind::Contended),
+        ("ThrottlingError", 1, Kind::Throttled),
+        ("NeverHeardOf", 1, Kind::Unavailable),
+    ] {
+        (0..times).for_each(|_| wire.next("TransactGetItems", Fault::cancelled(&[code])));
+        assert_eq!(kind_of(&settled().await.unwrap_err()), kind, "{code}");
+        assert!(wire.is_spent());
     }
+    (0..4).for_each(|_| wire.next("TransactGetItems", Fault::cancelled(&["TransactionConflict"])));
+    assert_eq!(settled().await.unwrap(), []);
 }
 
 #[tokio::test]
