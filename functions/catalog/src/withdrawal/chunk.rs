@@ -108,12 +108,22 @@ impl Taker<'_> {
                 | Reservation::OverLimit { .. }
                 | Reservation::WrongKind { .. }) => {
                     if let Some(shortage) = self.cleared(obstacle).await? {
-                        return Ok(Chunk::Short(shortage));
+                        return self.short(&intent, shortage).await;
                     }
                 }
             }
         }
         Err(Reason::Unavailable.into())
+    }
+
+    /// Redis says that the units can't be had: perhaps as it has forgotten whose they are.
+    async fn short(&self, intent: &Intent, shortage: Shortage) -> Result<Chunk, Failure> {
+        let stored =
+            self.catalogue.orders.order_fetch(&intent.customer, &intent.order).await.or_fail()?;
+        match stored {
+            Some(order) => Ok(self.decided(&order).await),
+            None => Ok(Chunk::Short(shortage)),
+        }
     }
 
     /// Why units can't be had beside those that the owner has, by what Redis says now; none:

@@ -19,10 +19,12 @@
 
 use contracts::problem::{Reason, Text};
 use domain::{
-    CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, Wanted,
-    WithdrawalId,
+    CustomerId, Event, IdempotencyKey, Line, MAX_UNITS_PER_ORDER, Operation, OrderId, Standing,
+    Wanted, WithdrawalId,
 };
-use dynamo_store::{StoreError, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated};
+use dynamo_store::{
+    StoreError, UnitOwner, Withdrawal, WithdrawalCreated, WithdrawalState, WithdrawalUpdated,
+};
 use futures::stream::{self, StreamExt, TryStreamExt};
 use lambda_kit::http::Failure;
 use store_failures::OrFail;
@@ -230,10 +232,12 @@ impl<'a> Withdrawals<'a> {
 
     /// Takes every order of an attempt, until one can't be had. Looks first whether all can:
     /// what is taken and given back again is seen as gone meanwhile, and who is refused for it
-    /// is refused for ever. Not where an attempt goes on: Redis may have forgotten what it owns.
+    /// is refused for ever. Not where an attempt owns some already: it has looked, and Redis
+    /// may have forgotten what it owns.
     async fn attempt(&self, record: &Withdrawal, is_new: bool) -> Result<Attempt, Failure> {
         let owner = owner(record)?;
-        if is_new && let Some(shortage) = self.look(record, &owner).await? {
+        let looks = is_new || !self.owns_any(record, &owner).await?;
+        if looks && let Some(shortage) = self.look(record, &owner).await? {
             return Ok(Attempt::Short(shortage));
         }
         let chunks = record.lines.iter().flat_map(chunks).zip(record.orders.clone());
@@ -247,6 +251,14 @@ impl<'a> Withdrawals<'a> {
             }
         }
         Ok(Attempt::All)
+    }
+
+    /// Whether an order of an attempt is stored and lives.
+    async fn owns_any(&self, record: &Withdrawal, owner: &CustomerId) -> Result<bool, Failure> {
+        let owner_of = |order: &OrderId| UnitOwner { order: *order, customer: owner.clone() };
+        let orders: Vec<UnitOwner> = record.orders.iter().map(owner_of).collect();
+        let stored = self.catalogue.orders.orders_fetch(&orders).await.or_fail()?;
+        Ok(stored.iter().any(|order| order.state.standing() == Standing::Live))
     }
 
     /// Why an attempt would end short, as far as can be seen: another request may be taking

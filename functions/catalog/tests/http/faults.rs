@@ -4,6 +4,7 @@
 //! happened.
 
 use domain::{CustomerId, Epoch, SeatLabel, TicketTypeId, WithdrawalId};
+use dynamo_store::WithdrawalState;
 use lambda_kit::testing::{TestRequest, TestResponse};
 use redis_store::{Released, Reservation};
 use serde_json::{Value, json};
@@ -284,6 +285,30 @@ async fn a_withdrawal_that_goes_on_is_not_refused_by_its_own_units() {
     let again = office.withdraw("house", &seats).await;
     assert!(is_success(&again), "{}", again.raw.body);
     assert_eq!((office.owned("stalls").await, office.remaining("stalls").await), (2, 4));
+}
+
+/// It dies before it has taken anything, and what it wants can't be had.
+#[tokio::test]
+async fn a_withdrawal_that_owns_nothing_looks_before_it_goes_on() {
+    let office = Office::with_sale().await;
+    office.buy("fan", floor(4)).await;
+    let house = WithdrawalId::parse("house").unwrap();
+    let too_many = json!({"ticket_type": "floor", "quantity": 61});
+    for calls in 0..MOST_CALLS {
+        office.wire.break_after(calls);
+        office.withdraw("house", &too_many).await;
+        office.wire.heal();
+        let begun = office.store.withdrawal_fetch(&id("show"), &house).await.unwrap();
+        if begun.is_none_or(|record| record.state != WithdrawalState::Taking) {
+            continue;
+        }
+        let before = office.position().await;
+        let refused = office.withdraw("house", &too_many).await;
+        assert_eq!((refused.status, refused.json()["remaining"].as_u64()), (409, Some(60)));
+        assert_eq!(office.position().await, before);
+        return;
+    }
+    panic!("no break came between the record and its first order");
 }
 
 #[tokio::test]

@@ -101,6 +101,14 @@ async fn no_type_reaches_redis_that_somebody_is_resizing() {
     assert_eq!(raise.status, 200, "{}", raise.raw.body);
     assert!(office.wire.is_spent());
     assert_eq!(office.remaining("floor").await, 70);
+
+    // What is stored is told to be so.
+    office.wire.next("TransactGetItems", Fault::cancelled(&["ThrottlingError"]));
+    let kept = office.edit("/events/show/ticket-types/floor", 2, &places(80)).await;
+    assert_eq!(kept.status, 503);
+    assert!(kept.raw.body.contains("It is kept"), "{}", kept.raw.body);
+    assert_eq!(office.edit("/events/show/ticket-types/floor", 2, &places(80)).await.status, 200);
+    assert_eq!(office.remaining("floor").await, 80);
 }
 
 #[tokio::test]

@@ -1,11 +1,13 @@
 //! An intent whose message is damaged.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::fmt;
 
 use domain::{Currency, CustomerId, Epoch, Event, EventId, Fingerprint, Order, OrderId};
 use jiff::Timestamp;
-use serde::Deserialize;
-use serde::de::DeserializeOwned;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::{IntentHead, fingerprint_hex};
@@ -30,17 +32,15 @@ impl IntentTraces {
     /// Reads a message's text; none: it does not even say whose order it is.
     #[must_use]
     pub fn read(text: &str) -> Option<Self> {
-        // Raw, as what stands there may be no value at all (a number that none is, or too
-        // deep), or stand there twice.
-        let fields: HashMap<String, Box<RawValue>> = serde_json::from_str(text).ok()?;
+        let fields: Fields = serde_json::from_str(text).ok()?;
         Some(Self {
-            order: readable(&fields, "order")?,
-            customer: readable(&fields, "customer")?,
-            event: readable(&fields, "event")?,
-            epoch: readable(&fields, "epoch"),
-            fingerprint: readable(&fields, "fingerprint"),
-            currency: readable(&fields, "currency"),
-            held_at: readable(&fields, "held_at"),
+            order: fields.readable("order")?,
+            customer: fields.readable("customer")?,
+            event: fields.readable("event")?,
+            epoch: fields.readable("epoch"),
+            fingerprint: fields.readable("fingerprint"),
+            currency: fields.readable("currency"),
+            held_at: fields.readable("held_at"),
         })
     }
 
@@ -72,8 +72,45 @@ impl IntentTraces {
     }
 }
 
-fn readable<T: DeserializeOwned>(fields: &HashMap<String, Box<RawValue>>, name: &str) -> Option<T> {
-    serde_json::from_str(fields.get(name)?.get()).ok()
+/// The fields of an object, raw: what stands there may be no value at all (a number that none
+/// is, or too deep). None: it stands there more than once, and not the same.
+struct Fields(HashMap<String, Option<Box<RawValue>>>);
+
+impl Fields {
+    fn readable<T: DeserializeOwned>(&self, name: &str) -> Option<T> {
+        serde_json::from_str(self.0.get(name)?.as_ref()?.get()).ok()
+    }
+}
+
+impl<'de> Deserialize<'de> for Fields {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(Self(HashMap::new()))
+    }
+}
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Self;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Self, A::Error> {
+        while let Some((name, value)) = fields.next_entry::<String, Box<RawValue>>()? {
+            match self.0.entry(name) {
+                Entry::Vacant(first) => {
+                    first.insert(Some(value));
+                }
+                Entry::Occupied(mut before) => {
+                    let is_same = |one: &Box<RawValue>| one.get() == value.get();
+                    if !before.get().as_ref().is_some_and(is_same) {
+                        before.insert(None);
+                    }
+                }
+            }
+        }
+        Ok(self)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -139,12 +176,20 @@ mod tests {
     }
 
     #[test]
-    fn a_field_that_stands_there_twice_hides_no_other() {
+    fn a_field_that_stands_there_twice_hides_no_other_and_contradicts_itself_alone() {
         let whole = head_of(&letter().to_string()).unwrap();
-        for field in ["epoch", "fingerprint", "currency", "held_at", "lines"] {
-            let twice = format!("{}, {:?}: {}", letter()[field], field, letter()[field]);
-            assert_eq!(head_of(&with(field, &twice)).as_ref(), Some(&whole), "{field}");
+        let twice = |field: &str, other: &Value| {
+            with(field, &format!("{}, {field:?}: {other}", letter()[field]))
+        };
+        for field in ["order", "epoch", "fingerprint", "currency", "held_at", "lines"] {
+            let same = head_of(&twice(field, &letter()[field]));
+            assert_eq!(same.as_ref(), Some(&whole), "{field}");
         }
+        let epoch = head_of(&twice("epoch", &json!(4))).unwrap();
+        assert_eq!(epoch, IntentHead { epoch: Epoch(0), ..whole });
+        let other = Fingerprint([8; 32]).to_hex();
+        assert_eq!(head_of(&twice("fingerprint", &json!(other))), None);
+        assert_eq!(IntentTraces::read(&twice("event", &json!("other"))), None);
     }
 
     #[test]

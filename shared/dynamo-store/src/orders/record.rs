@@ -242,7 +242,7 @@ mod tests {
         println!("a one-ticket order takes {} bytes", size(&usual));
         assert!(size(&usual) <= 320, "{}", size(&usual));
 
-        // With the longest names there are; the longest subject of an issuer takes 128 more.
+        // With the longest names there are; the longest subject of an issuer takes 127 more.
         let longest = "x".repeat(64);
         for (subject, most) in [(128, 512), (255, 640)] {
             let lines = vec![line(&longest, vec![UnitId::Serial(999_999)])];

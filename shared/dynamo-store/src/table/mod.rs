@@ -213,7 +213,7 @@ impl TableClient {
     }
 }
 
-/// What a cancelled reading says.
+/// Why items were not read together: a cancellation's reasons stand beside the items.
 fn not_read<R>(error: SdkError<TransactGetItemsError, R>) -> StoreError
 where
     R: std::fmt::Debug + Send + Sync + 'static,
@@ -229,6 +229,8 @@ where
         StoreError::Throttled(error.into())
     } else if any("TransactionConflict") {
         StoreError::Contended(error.into())
+    } else if any("ValidationError") {
+        StoreError::Invalid(error.into())
     } else {
         StoreError::Unavailable(error.into())
     }

@@ -99,6 +99,7 @@ async fn a_type_that_somebody_is_changing_is_not_read_settled() {
     for (code, times, kind) in [
         ("TransactionConflict", 5, Kind::Contended),
         ("ThrottlingError", 1, Kind::Throttled),
+        ("ValidationError", 1, Kind::Invalid),
         ("NeverHeardOf", 1, Kind::Unavailable),
     ] {
         (0..times).for_each(|_| wire.next("TransactGetItems", Fault::cancelled(&[code])));
