@@ -17,13 +17,21 @@ pub(crate) async fn settle(
     let settled = catalogue.inventory.settle(&Settle::of(order, epoch, false)).await.or_fail()?;
     let epoch = match settled {
         Settled::Applied | Settled::Ignored => return Ok(true),
-        Settled::Reread => epoch,
+        // It may have ended since it was read.
+        Settled::Reread | Settled::Lost => epoch,
         Settled::StaleEpoch { active } => active,
-        Settled::Conflict { .. } | Settled::Lost | Settled::Unavailable => return Ok(false),
+        Settled::Conflict { .. } | Settled::Unavailable => return Ok(false),
     };
     let read = catalogue.orders.order_fetch(&order.customer, &order.id).await.or_fail()?;
     let Some(order) = read else { return Ok(false) };
     let settled = catalogue.inventory.settle(&Settle::of(&order, epoch, true)).await.or_fail()?;
+    if settled == Settled::Lost {
+        tracing::error!(
+            order = %order.id,
+            metric = "redis_lost_writes",
+            "a live order is unknown to Redis"
+        );
+    }
     Ok(matches!(settled, Settled::Applied | Settled::Ignored))
 }
 

@@ -5,7 +5,7 @@
 
 use domain::{CustomerId, Epoch, SeatLabel, TicketTypeId, WithdrawalId};
 use dynamo_store::WithdrawalState;
-use lambda_kit::testing::{TestRequest, TestResponse};
+use lambda_kit::testing::{TestRequest, TestResponse, logged, metrics};
 use redis_store::{Released, Reservation};
 use serde_json::{Value, json};
 
@@ -285,6 +285,30 @@ async fn a_withdrawal_that_goes_on_is_not_refused_by_its_own_units() {
     let again = office.withdraw("house", &seats).await;
     assert!(is_success(&again), "{}", again.raw.body);
     assert_eq!((office.owned("stalls").await, office.remaining("stalls").await), (2, 4));
+}
+
+/// A failover loses that Redis ever knew its order.
+#[tokio::test]
+async fn a_withdrawal_that_redis_forgot_is_taken_and_its_loss_is_told() {
+    let office = Office::with_sale().await;
+    let then = office.in_redis();
+    let seats = json!({"ticket_type": "stalls", "seats": ["A-1-1", "A-1-2"]});
+    let storing = office.wire.stop("TransactWriteItems", "Put");
+    let (died, ()) = futures::join!(office.withdraw("house", &seats), async {
+        storing.arrived().await;
+        office.lose_writes_since(&then);
+        let hold = office.hold("fan", stalls(&["A-1-2"])).await;
+        assert!(matches!(hold, Reservation::Held(_)), "{hold:?}");
+        office.wire.break_after(1);
+        storing.open();
+    });
+    office.wire.heal();
+    assert_eq!((died.status, office.owned("stalls").await), (503, 2));
+
+    let (again, lines) = logged(office.withdraw("house", &seats)).await;
+    assert!(is_success(&again), "{}", again.raw.body);
+    assert_eq!(office.owned("stalls").await, 2);
+    assert_eq!(metrics(&lines).collect::<Vec<_>>(), ["redis_lost_writes"]);
 }
 
 /// It dies before it has taken anything, and what it wants can't be had.

@@ -174,8 +174,29 @@ impl Office {
 
     /// Redis comes back empty.
     pub(crate) fn lose_inventory(&self) {
+        let () = redis::cmd("FLUSHALL").query(&mut self.redis_by_hand()).unwrap();
+    }
+
+    /// All that Redis has.
+    pub(crate) fn in_redis(&self) -> Vec<(Vec<u8>, Vec<u8>)> {
+        let mut redis = self.redis_by_hand();
+        let keys: Vec<Vec<u8>> = redis::cmd("KEYS").arg("*").query(&mut redis).unwrap();
+        let mut dump = |key: &[u8]| redis::cmd("DUMP").arg(key).query(&mut redis).unwrap();
+        keys.into_iter().map(|key| (key.clone(), dump(&key))).collect()
+    }
+
+    /// Redis is again as it was then, as a failover leaves it that loses writes.
+    pub(crate) fn lose_writes_since(&self, then: &[(Vec<u8>, Vec<u8>)]) {
+        self.lose_inventory();
+        for (key, dump) in then {
+            let mut restore = redis::cmd("RESTORE");
+            let () = restore.arg(key).arg(0).arg(dump).query(&mut self.redis_by_hand()).unwrap();
+        }
+    }
+
+    fn redis_by_hand(&self) -> redis::Connection {
         let client = redis::Client::open(self.redis.url()).unwrap();
-        let _: () = redis::cmd("FLUSHALL").query(&mut client.get_connection().unwrap()).unwrap();
+        client.get_connection().unwrap()
     }
 
     /// Says what the sale shall be, under a key of its own.

@@ -102,8 +102,7 @@ impl<'de> Visitor<'de> for Fields {
                     first.insert(Some(value));
                 }
                 Entry::Occupied(mut before) => {
-                    let is_same = |one: &Box<RawValue>| one.get() == value.get();
-                    if !before.get().as_ref().is_some_and(is_same) {
+                    if before.get().as_deref().map(RawValue::get) != Some(value.get()) {
                         before.insert(None);
                     }
                 }

@@ -225,12 +225,12 @@ where
         _ => return StoreError::from_sdk(error),
     };
     let any = |code| reasons.iter().any(|reason| reason.code() == Some(code));
-    if any("ProvisionedThroughputExceeded") || any("ThrottlingError") {
+    if any("ValidationError") {
+        StoreError::Invalid(error.into())
+    } else if any("ProvisionedThroughputExceeded") || any("ThrottlingError") {
         StoreError::Throttled(error.into())
     } else if any("TransactionConflict") {
         StoreError::Contended(error.into())
-    } else if any("ValidationError") {
-        StoreError::Invalid(error.into())
     } else {
         StoreError::Unavailable(error.into())
     }
