@@ -14,7 +14,7 @@ use e2e::live::LiveConnection;
 use e2e::plan::Plan;
 use e2e::sale::{Sale, Shopper};
 use e2e::stores::Stores;
-use e2e::until::SOON;
+use e2e::until::{SOON, Seen, eventually};
 use e2e::watcher::{Told, Watcher};
 use e2e::world::World;
 use futures::future::try_join_all;
@@ -56,9 +56,15 @@ async fn until_map(
     }
 }
 
-/// Follows until the map is what the store has.
+/// Follows until the map is what the store has, by a snapshot that is no older than the map:
+/// snapshots are kept for a moment, and the map may have heard of more by then.
 async fn until_equal(watcher: &mut Watcher, sale: &Sale) -> Journey {
-    let truth = sale.seats().await?;
+    let heard = watcher.view().position().map(|heard| (heard.epoch, heard.sequence));
+    let truth = eventually("a snapshot as new as the map", SOON, async || {
+        let truth = sale.seats().await?;
+        Ok(Seen::when(Some((truth.epoch, truth.sequence)) >= heard, truth))
+    })
+    .await?;
     let states: Vec<Option<Vec<UnitState>>> =
         truth.sections.iter().map(|section| section.unpack()).collect();
     until_map(watcher, "the map equals the store", |watcher| {
